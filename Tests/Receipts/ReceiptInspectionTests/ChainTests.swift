@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptInspection
@@ -24,17 +25,21 @@ struct ChainTests {
     #expect(chain.missingIssuer == nil)
     #expect(chain.end == .otherRoot)
     let signer = try #require(chain.certificates.last)
-    let details = try #require(signer.details)
+    let details = try #require(signer.certificate?.jsonValue)
     let leaf = authority.identity.chain[0]
     #expect(signer.name == "ReceiptKit Test Receipt Signing ES256")
-    #expect(details.subject == leaf.subject && details.issuer == authority.intermediate.subject)
-    #expect(details.sha256 == leaf.sha256FingerprintHex)
-    #expect(details.notBefore == TestAuthority.validFrom)
-    #expect(details.key == "P-256" && details.signatureAlgorithmName == "ecdsa-with-SHA256")
-    let usage = try #require(details.extensions.first { $0.name == "keyUsage" })
-    #expect(usage.value == "digitalSignature" && usage.isCritical && usage.type == "2.5.29.15")
-    let marker = try #require(details.extensions.first { $0.name == "App Store receipt signing" })
-    #expect(marker.value == nil && marker.hex == "0500")
+    #expect(details["subject"]?.string == leaf.subject)
+    #expect(details["issuer"]?.string == authority.intermediate.subject)
+    #expect(details["sha256"]?.string == leaf.sha256FingerprintHex)
+    #expect(details["notBefore"]?.string == TestAuthority.validFrom.iso8601)
+    #expect(details["key"]?.string == "P-256")
+    #expect(ObjectIdentifiers.names[details["signatureAlgorithm"]?.string ?? ""] == "ecdsa-with-SHA256")
+    let extensions = try #require(details["extensions"]?.array)
+    let usage = try #require(extensions.first { $0["name"]?.string == "keyUsage" })
+    #expect(usage["value"]?.string == "digitalSignature" && usage["critical"] == .bool(true))
+    #expect(usage["type"]?.string == "2.5.29.15")
+    let marker = try #require(extensions.first { $0["name"]?.string == "App Store receipt signing" })
+    #expect(marker["value"] == nil && marker["hex"]?.string == "0500")
   }
 
   @Test("An issuer that does not come along is missing, by name")
@@ -53,8 +58,8 @@ struct ChainTests {
     let chain = try chain(authority.identity.chain.map(\.der) + [other.der, [1, 2, 3]])
     #expect(chain.certificates.map(\.role) == [.root, .intermediate, .signer, .notOnPath, .notOnPath])
     let malformed = try #require(chain.certificates.last)
-    #expect(malformed.details == nil && malformed.name.hasPrefix("MALFORMED: "))
-    #expect(chain.certificates[3].details?.key == "RSA-2048")
+    #expect(malformed.certificate == nil && malformed.name.hasPrefix("MALFORMED: "))
+    #expect(chain.certificates[3].certificate?.publicKey.kind.name == "RSA-2048")
   }
 
   @Test("No readable certificate of a signer")
@@ -71,7 +76,7 @@ struct ChainTests {
     let chain = try chain([intermediate.der])
     #expect(chain.certificates.map(\.role) == [.root, .signer])
     #expect(chain.certificates.map(\.isBuiltIn) == [true, false])
-    #expect(chain.certificates[0].details?.subject == intermediate.issuer)
+    #expect(chain.certificates[0].certificate?.subject == intermediate.issuer)
     #expect(chain.end == .builtInRoot)
   }
 

@@ -22,8 +22,8 @@ struct HostileReceiptTests {
     }
     for signer in inspection.signers {
       for certificate in signer.chain.certificates {
-        let extensions = certificate.details?.extensions ?? []
-        #expect(extensions.allSatisfy { !$0.type.isEmpty })
+        let extensions = certificate.certificate?.jsonValue["extensions"]?.array ?? []
+        #expect(extensions.allSatisfy { $0["type"]?.string?.isEmpty == false })
       }
     }
     return true
@@ -57,7 +57,7 @@ struct HostileReceiptTests {
       let inspection = try Inspection(jws: "{}", certificates: changed)
       let certificates = try #require(inspection.signers.first).chain.certificates
       #expect(certificates.count == 3)
-      let isMalformed = try #require(certificates.first { $0.role == .signer }).details == nil
+      let isMalformed = try #require(certificates.first { $0.role == .signer }).certificate == nil
       #expect(try isMalformed == (inspection.json()["certificates"]?.array?.first?.string != nil))
     }
   }

@@ -52,14 +52,7 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
   package var octets: [UInt8] {
     let leading = UInt8(truncatingIfNeeded: packed & 0xE0)
     guard number >= 31 else { return [leading | UInt8(truncatingIfNeeded: number)] }
-    var octets = [UInt8(truncatingIfNeeded: number & 0x7F)]
-    var rest = number >> 7
-    while rest > 0 {
-      octets.append(UInt8(truncatingIfNeeded: rest & 0x7F) | 0x80)
-      rest >>= 7
-    }
-    octets.append(leading | 0x1F)
-    return octets.reversed()
+    return [leading | 0x1F] + ObjectIdentifier.base128(UInt64(number))
   }
 
   /// BOOLEAN.

@@ -13,6 +13,11 @@ package struct ASN1Writer: Sendable {
     return writer.bytes
   }
 
+  /// Returns a constructed value with the contents that the closure writes.
+  package static func encoding(_ tag: ASN1Tag, _ body: (inout ASN1Writer) -> Void) -> [UInt8] {
+    encoding { $0.write(tag, body) }
+  }
+
   /// Writes a value with the given contents.
   package mutating func write(_ tag: ASN1Tag, contents: some Collection<UInt8>) {
     writeHeader(tag, length: contents.count)

@@ -64,7 +64,8 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
     return text
   }
 
-  private static func base128(_ value: UInt64) -> [UInt8] {
+  /// Returns a number in groups of seven bits, of which all but the last have the highest bit set.
+  static func base128(_ value: UInt64) -> [UInt8] {
     var octets = [UInt8(truncatingIfNeeded: value & 0x7F)]
     var rest = value >> 7
     while rest > 0 {

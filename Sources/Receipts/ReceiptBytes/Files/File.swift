@@ -42,21 +42,6 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
-  package struct Status: Sendable, Hashable {
-    package let isDirectory: Bool
-    package let isRegularFile: Bool
-    /// The permission bits, such as `0o600`.
-    package let permissions: UInt16
-    package let byteCount: UInt64
-    package let identity: Identity
-  }
-
-  /// The identity of a file: two paths that lead to the same file have the same identity.
-  package struct Identity: Sendable, Hashable {
-    package let device: UInt64
-    package let number: UInt64
-  }
-
   private let descriptor: Int32
 
   /// Opens a file.

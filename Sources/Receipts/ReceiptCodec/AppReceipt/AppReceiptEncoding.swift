@@ -44,20 +44,12 @@ struct AttributeListWriter {
 
   /// Adds text as an IA5String if it is ASCII, or else as a UTF8String.
   mutating func add(ia5Text text: String?, as type: Int) {
-    guard let text, text.utf8.allSatisfy({ $0 < 0x80 }) else {
-      add(text: text, as: type)
-      return
-    }
-    var writer = ASN1Writer()
-    writer.write(ia5String: text)
-    add(octets: writer.bytes, as: type)
+    guard let text, text.utf8.allSatisfy({ $0 < 0x80 }) else { return add(text: text, as: type) }
+    add(octets: ASN1Writer.encoding { $0.write(ia5String: text) }, as: type)
   }
 
   mutating func add(integer: Int64?, as type: Int) {
-    guard let integer else { return }
-    var writer = ASN1Writer()
-    writer.write(integer: integer)
-    add(octets: writer.bytes, as: type)
+    add(octets: integer.map { number in ASN1Writer.encoding { $0.write(integer: number) } }, as: type)
   }
 
   mutating func add(flag: Bool?, as type: Int) { add(integer: flag.map { $0 ? 1 : 0 }, as: type) }
@@ -65,24 +57,43 @@ struct AttributeListWriter {
   /// Adds a date as an IA5String; one that has no year of four digits is omitted.
   mutating func add(date: Timestamp?, as type: Int) {
     guard let date, date.hasFourDigitYear else { return }
-    var writer = ASN1Writer()
-    writer.write(ia5String: date.wholeMilliseconds % 1000 == 0 ? date.iso8601Seconds : date.iso8601)
-    add(octets: writer.bytes, as: type)
+    add(ia5Text: date.wholeMilliseconds % 1000 == 0 ? date.iso8601Seconds : date.iso8601, as: type)
   }
 
   mutating func add(_ more: [AppReceiptAttribute]) {
     for attribute in more { attributes.append(attribute.encoded()) }
   }
 
-  func encodedSet() -> [UInt8] {
-    var writer = ASN1Writer()
-    writer.writeSet(of: attributes)
-    return writer.bytes
+  func encodedSet() -> [UInt8] { ASN1Writer.encoding { $0.writeSet(of: attributes) } }
+
+  static func value(text: String) -> [UInt8] { ASN1Writer.encoding { $0.write(utf8String: text) } }
+}
+
+extension AppReceiptAttribute {
+  func encoded() -> [UInt8] {
+    ASN1Writer.encoding(.sequence) { sequence in
+      sequence.write(integer: Int64(type))
+      sequence.write(integer: Int64(version))
+      sequence.write(octetString: value)
+    }
   }
 
-  static func value(text: String) -> [UInt8] {
-    var writer = ASN1Writer()
-    writer.write(utf8String: text)
-    return writer.bytes
+  /// Returns the attributes of a set that has already been decoded.
+  static func all(in set: ArraySlice<UInt8>) -> [AppReceiptAttribute] {
+    let bytes = set.span
+    var attributes: [AppReceiptAttribute] = []
+    var top = ReceiptASN1Reader(0..<bytes.count, part: AppReceiptPayload.part)
+    do throws(MalformedReceipt) {
+      var reader = try top.enter(.set, bytes)
+      while try !reader.isAtEnd(bytes) {
+        let raw = try RawAttribute(reading: &reader, bytes)
+        let range = (set.startIndex + raw.value.lowerBound)..<(set.startIndex + raw.value.upperBound)
+        attributes.append(AppReceiptAttribute(type: raw.type, version: raw.version, value: set[range]))
+      }
+      try top.leave(reader, bytes)
+    } catch {
+      // Not reached: decoding has rejected a malformed set.
+    }
+    return attributes
   }
 }

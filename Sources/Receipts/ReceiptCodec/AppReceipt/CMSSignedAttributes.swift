@@ -2,23 +2,7 @@
 
 internal import ReceiptBytes
 
-/// The signed attributes of a CMS signature (RFC 5652 section 5.3). App Store receipts have none.
-package struct CMSSignedAttributes: Sendable, Hashable {
-  package struct Attribute: Sendable, Hashable {
-    package var type: String
-    /// Each value in DER, in order.
-    package var values: [ArraySlice<UInt8>]
-  }
-
-  /// The signed bytes: the attributes as an explicit `SET OF` in DER (RFC 5652 section 5.4). In the receipt the
-  /// attributes have the tag `[0]` instead.
-  package let encoded: [UInt8]
-  package let attributes: [Attribute]
-  /// The content type that the signer attests (`1.2.840.113549.1.9.3`), as a dotted object identifier.
-  package let contentType: String?
-  /// The digest of the content (`1.2.840.113549.1.9.4`).
-  package let messageDigest: [UInt8]?
-
+extension CMSSignedAttributes {
   /// Reads the `[0] IMPLICIT SET OF Attribute` at the reader's position. It must be DER and sorted, because any other
   /// encoding differs from the signed bytes. No attribute may occur twice.
   init(

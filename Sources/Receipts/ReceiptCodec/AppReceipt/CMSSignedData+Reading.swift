@@ -7,6 +7,16 @@ extension CMSSignedData {
   static let part: StaticString = "app receipt"
 
   /// Reads a `ContentInfo` that holds `SignedData` over `data`, in DER or BER; throws if anything follows it.
+  ///
+  /// ```
+  /// SignedData ::= SEQUENCE {
+  ///   version CMSVersion,
+  ///   digestAlgorithms SET OF AlgorithmIdentifier,
+  ///   encapContentInfo SEQUENCE { eContentType OBJECT IDENTIFIER, eContent [0] EXPLICIT OCTET STRING },
+  ///   certificates [0] IMPLICIT CertificateSet OPTIONAL,
+  ///   crls [1] IMPLICIT RevocationInfoChoices OPTIONAL,
+  ///   signerInfos SET OF SignerInfo }
+  /// ```
   init(reading receipt: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
     let bytes = receipt.span
     var top = ReceiptASN1Reader(
@@ -202,11 +212,7 @@ enum CMSIdentifiers {
   ]
 
   static func matches(_ identifier: [UInt8], _ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-    guard identifier.count == range.count else { return false }
-    for index in identifier.indices where identifier[index] != bytes[range.lowerBound + index] {
-      return false
-    }
-    return true
+    ByteSearch.isEqual(identifier.span, bytes.extracting(range))
   }
 
   /// The dotted spelling of an algorithm in use.

@@ -3,28 +3,36 @@
 internal import ReceiptBytes
 
 extension CMSSignedData {
+  /// Creates a container with one signature, laid out as in App Store receipts: version 1, no signed attributes.
+  package init(
+    content: ArraySlice<UInt8>, digestAlgorithm: String, certificates: [ArraySlice<UInt8>],
+    issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
+    signatureAlgorithm: String = ObjectIdentifiers.rsaEncryption, signature: ArraySlice<UInt8>
+  ) {
+    let signerInfo = CMSSignerInfo(
+      version: 1, issuer: issuer, serialNumber: serialNumber, digestAlgorithm: digestAlgorithm,
+      signatureAlgorithm: signatureAlgorithm, signature: signature)
+    self.init(
+      version: 1, digestAlgorithms: [digestAlgorithm], content: content, certificates: certificates,
+      certificatesBytes: certificates.flatMap { $0 }[...], signerInfos: [signerInfo])
+  }
+
   /// Returns the container in DER: a `ContentInfo` that UnverifiedAppReceipt can read. Algorithm identifiers have NULL
   /// parameters, as in App Store receipts. An object identifier that is not in dotted form is omitted, and no reader
   /// accepts the result.
   package func encoded() -> [UInt8] {
-    var writer = ASN1Writer()
-    writer.write(.sequence) { contentInfo in
+    ASN1Writer.encoding(.sequence) { contentInfo in
       contentInfo.write(.objectIdentifier, contents: ObjectIdentifiers.signedDataContents)
       contentInfo.write(.contextSpecificConstructed(0)) { explicit in
         explicit.write(.sequence, writeSignedData)
       }
     }
-    return writer.bytes
   }
 
   private func writeSignedData(_ signedData: inout ASN1Writer) {
     signedData.write(integer: Int64(version))
     signedData.writeSet(
-      of: digestAlgorithms.map { name in
-        var algorithm = ASN1Writer()
-        algorithm.write(algorithm: name)
-        return algorithm.bytes
-      })
+      of: digestAlgorithms.map { name in ASN1Writer.encoding { $0.write(algorithm: name) } })
     signedData.write(.sequence) { encapsulated in
       encapsulated.write(.objectIdentifier, contents: ObjectIdentifiers.dataContents)
       encapsulated.write(.contextSpecificConstructed(0)) { $0.write(octetString: content) }
@@ -36,12 +44,7 @@ extension CMSSignedData {
         for certificate in certificates { field.append(certificate) }
       }
     }
-    signedData.writeSet(
-      of: signerInfos.map { signer in
-        var info = ASN1Writer()
-        info.write(.sequence, signer.write)
-        return info.bytes
-      })
+    signedData.writeSet(of: signerInfos.map { ASN1Writer.encoding(.sequence, $0.write) })
   }
 }
 

@@ -18,11 +18,7 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
   ///   `invalidValue`, `outOfRange` or `tooDeep` for malformed ASN.1.
   package init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
-    guard bytes.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .whole,
-        "The receipt has \(bytes.count) bytes; the limit is \(limits.maximumByteCount).")
-    }
+    try limits.require(bytes.count, of: "receipt", at: .whole)
     guard bytes.first == 0x30 else {
       throw MalformedReceipt(
         .unrecognized, at: .byteOffset(0, within: CMSSignedData.part.description),

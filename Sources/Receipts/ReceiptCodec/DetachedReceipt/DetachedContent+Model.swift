@@ -90,7 +90,7 @@ extension HuaweiPurchase {
 extension GooglePlayLicense: Encodable {
   package var jsonValue: JSONValue {
     .members(
-      ("responseCode", .integer(responseCode.number)), ("nonce", .integer(nonce)),
+      ("responseCode", .integer(responseCode.rawValue)), ("nonce", .integer(nonce)),
       ("packageName", .string(packageName)), ("versionCode", .string(versionCode)),
       ("userId", .string(userId)), ("timestamp", .string(timestamp.iso8601)),
       ("extras", extras.map { .string($0) }))

@@ -2,87 +2,17 @@
 
 internal import ReceiptBytes
 
-/// A response of Google Play's licensing service (LVL), signed with the app's key.
-///
-/// The form is:
-///
-///     responseCode|nonce|packageName|versionCode|userId|timestamp[:extras]
-///
-/// A genuine response does not imply that the user has a licence: see ``responseCode``.
-public struct GooglePlayLicense: Sendable, Hashable {
-  /// The result of the licence check (com.google.android.vending.licensing.LicenseValidator).
-  public enum ResponseCode: Sendable, Hashable {
-    /// 0: the user has a licence.
-    case licensed
-    /// 1: the user has no licence.
-    case notLicensed
-    /// 2: the user has a licence, signed with an older key of the app.
-    case licensedOldKey
-    /// 3: Google Play does not manage the app.
-    case notMarketManaged
-    /// 4: the server failed; the response says nothing about the licence.
-    case serverFailure
-    /// 5: too many requests; the response says nothing about the licence.
-    case overQuota
-    /// Any other code.
-    case unknown(Int64)
+extension GooglePlayLicense.ResponseCode {
+  /// Indicates whether the user has a licence.
+  public var isLicensed: Bool { self == .licensed || self == .licensedOldKey }
+}
 
-    /// Indicates whether the user has a licence.
-    public var isLicensed: Bool { self == .licensed || self == .licensedOldKey }
-
-    private static let known: [ResponseCode] = [
-      .licensed, .notLicensed, .licensedOldKey, .notMarketManaged, .serverFailure, .overQuota,
-    ]
-
-    /// The number on the wire.
-    package var number: Int64 {
-      if case .unknown(let number) = self { return number }
-      return Int64(Self.known.firstIndex(of: self) ?? 0)
-    }
-
-    /// Creates the code for a number on the wire.
-    package init(_ number: Int64) {
-      self =
-        Int(exactly: number).flatMap { Self.known.indices.contains($0) ? Self.known[$0] : nil }
-        ?? .unknown(number)
-    }
-  }
-
-  /// The result of the licence check.
-  public let responseCode: ResponseCode
-  /// The number that the app sent with its request. Compare the two.
-  public let nonce: Int64
-  /// The app's package name.
-  public let packageName: String
-  /// The version code of the app, in digits.
-  public let versionCode: String
-  /// The user's identifier, which Google Play obfuscates for each app.
-  public let userId: String
-  /// The date of the response.
-  public let timestamp: Timestamp
-  /// The query string after the colon; `nil` without a colon. It contains `VT` (the end of the validity), `GT` and `GR`
-  /// (for retries), and URLs of expansion files.
-  package let extras: String?
-
-  /// Creates a response to be signed. No text may contain `|`, and only the extras may contain `:`.
-  package init(
-    responseCode: ResponseCode, nonce: Int64, packageName: String, versionCode: String, userId: String,
-    timestamp: Timestamp, extras: String?
-  ) {
-    self.responseCode = responseCode
-    self.nonce = nonce
-    self.packageName = packageName
-    self.versionCode = versionCode
-    self.userId = userId
-    self.timestamp = timestamp
-    self.extras = extras
-  }
-
+extension GooglePlayLicense {
   /// Returns the response in the form that is signed.
   package func encoded() -> [UInt8] {
     let milliseconds = Int64(exactly: timestamp.millisecondsSince1970.rounded(.down)) ?? 0
     let text = [
-      String(responseCode.number), String(nonce), packageName, versionCode, userId, String(milliseconds),
+      String(responseCode.rawValue), String(nonce), packageName, versionCode, userId, String(milliseconds),
     ].joined(separator: "|")
     return Array((text + (extras.map { ":\($0)" } ?? "")).utf8)
   }
@@ -93,11 +23,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
   ///   not exactly six fields; `missing` if the package name is empty; and `invalidValue` if a numeric field is not a
   ///   number.
   package init(decoding bytes: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
-    guard bytes.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .whole,
-        "The licence response is longer than the limit of \(limits.maximumByteCount) bytes.")
-    }
+    try limits.require(bytes.count, of: "licence response", at: .whole)
     if let offset = UTF8Text.firstInvalidByte(bytes.span) {
       throw MalformedReceipt(
         .invalidUTF8, at: .byteOffset(offset, within: "data"), "The licence response is not valid UTF-8.")
@@ -123,7 +49,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
       }
       return number
     }
-    responseCode = ResponseCode(try number(0, "responseCode"))
+    responseCode = ResponseCode(rawValue: try number(0, "responseCode"))
     nonce = try number(1, "nonce")
     packageName = fields[2]
     versionCode = fields[3]

@@ -33,16 +33,11 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
       throw MalformedReceipt(.invalidUTF8, at: .jsonPath("$.data"), "The data is not valid UTF-8.")
     }
     var json = JSONWriter()
-    json.beginObject()
-    json.name("data")
-    json.string(data)
-    json.name("signature")
-    json.string(signature)
-    if let algorithm {
-      json.name("signatureAlgorithm")
-      json.string(algorithm)
+    json.object { json in
+      json.member("data", data)
+      json.member("signature", signature)
+      json.member("signatureAlgorithm", algorithm)
     }
-    json.endObject()
     try self.init(
       signedBytes: signedBytes, signatureText: Array(signature.utf8)[...], algorithm: algorithm,
       encoded: json.bytes, at: "$.signature")
@@ -90,46 +85,29 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
 
 /// Explains how a base64 signature was damaged in transit.
 enum SignatureDamage {
-  /// Returns an explanation of the error, from one pass over the text.
+  /// Returns an explanation of the error.
   static func explanation(of text: ArraySlice<UInt8>, _ error: Base64Error) -> String {
-    var found = [Bool](repeating: false, count: Sign.allCases.count)
-    var previous: UInt8 = 0
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "\\"): found[Sign.escape.rawValue] = true
-      case UInt8(ascii: "2"), UInt8(ascii: "3"):
-        if previous == UInt8(ascii: "%") { found[Sign.percent.rawValue] = true }
-      case 0x20: found[Sign.space.rawValue] = true
-      case UInt8(ascii: "-"), UInt8(ascii: "_"): found[Sign.urlSymbol.rawValue] = true
-      case 0x09, 0x0A, 0x0D: found[Sign.lineBreak.rawValue] = true
-      case UInt8(ascii: "="): found[Sign.padding.rawValue] = true
-      default: break
-      }
-      previous = byte
-    }
-    let sign = Sign.allCases.first { $0 != .padding && found[$0.rawValue] }
-    let isCut = sign == nil && text.count % 4 != 0 && !found[Sign.padding.rawValue]
+    let sign = signs.first { sign in text.contains { sign.bytes.utf8.contains($0) } }
+    let isCut = text.count % 4 != 0 && !text.contains(UInt8(ascii: "="))
     let cause = sign?.explanation ?? (isCut ? cut : error.message)
     return "The signature is not standard base64. \(cause) Pass it exactly as the store gave it."
   }
 
   private static let cut = "The padding (\"=\") at its end is missing, or it was cut short."
 
-  /// The signs of damage in a signature, the most conclusive first.
-  private enum Sign: Int, CaseIterable {
-    case escape, percent, space, urlSymbol, lineBreak, padding
-
-    var explanation: String? {
-      switch self {
-      case .escape:
+  /// The signs of damage in a signature, the most conclusive first: one of the bytes stands in it.
+  private static let signs: [(bytes: String, explanation: String)] = [
+    (
+      "\\",
+      explanation:
         "JSON escapes such as \"\\/\" or \"\\u003d\" stand in it: it was taken out of JSON without decoding the string."
-      case .percent: "Percent-encoding such as \"%2B\" stands in it: decode the form or the URL first."
-      case .space:
-        "A space stands where \"+\" belongs: it passed through a form or a URL in which \"+\" was not written %2B."
-      case .urlSymbol: "It has characters of base64url; the store writes standard base64."
-      case .lineBreak: "It has line breaks or tabs; the store writes one line."
-      case .padding: nil
-      }
-    }
-  }
+    ),
+    ("%", "Percent-encoding such as \"%2B\" stands in it: decode the form or the URL first."),
+    (
+      " ",
+      "A space stands where \"+\" belongs: it passed through a form or a URL in which \"+\" was not written %2B."
+    ),
+    ("-_", "It has characters of base64url; the store writes standard base64."),
+    ("\t\n\r", "It has line breaks or tabs; the store writes one line."),
+  ]
 }

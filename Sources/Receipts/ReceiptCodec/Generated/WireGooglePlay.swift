@@ -200,3 +200,73 @@ extension GooglePlayPurchaseState {
 }
 
 extension GooglePlayPurchaseState: Codable {}
+
+extension GooglePlayLicense {
+  /// The result of a licence check (com.google.android.vending.licensing.LicenseValidator).
+  public enum ResponseCode: Sendable, Hashable {
+    /// `0`: the user has a licence.
+    case licensed
+    /// `1`: the user has none.
+    case notLicensed
+    /// `2`: the user has a licence, signed with an older key of the app.
+    case licensedOldKey
+    /// `3`: Google Play does not manage the app.
+    case notMarketManaged
+    /// `4`: Google's server failed; nothing follows.
+    case serverFailure
+    /// `5`: too many requests; nothing follows.
+    case overQuota
+    /// Any other value, as it came.
+    case unknown(Int64)
+  }
+}
+
+extension GooglePlayLicense.ResponseCode: JSONEnumeration {
+  /// Creates one from any value, known or not.
+  public init(rawValue: Int64) {
+    switch rawValue {
+    case 0: self = .licensed
+    case 1: self = .notLicensed
+    case 2: self = .licensedOldKey
+    case 3: self = .notMarketManaged
+    case 4: self = .serverFailure
+    case 5: self = .overQuota
+    default: self = .unknown(rawValue)
+    }
+  }
+
+  /// The value on the wire.
+  public var rawValue: Int64 {
+    switch self {
+    case .licensed: 0
+    case .notLicensed: 1
+    case .licensedOldKey: 2
+    case .notMarketManaged: 3
+    case .serverFailure: 4
+    case .overQuota: 5
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension GooglePlayLicense.ResponseCode {
+  /// Every documented value.
+  package static let documented: [GooglePlayLicense.ResponseCode] = [
+    .licensed, .notLicensed, .licensedOldKey, .notMarketManaged, .serverFailure, .overQuota,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .licensed: "the user has a licence."
+    case .notLicensed: "the user has none."
+    case .licensedOldKey: "the user has a licence, signed with an older key of the app."
+    case .notMarketManaged: "Google Play does not manage the app."
+    case .serverFailure: "Google's server failed; nothing follows."
+    case .overQuota: "too many requests; nothing follows."
+    case .unknown: nil
+    }
+  }
+}
+
+extension GooglePlayLicense.ResponseCode: Codable {}

@@ -109,13 +109,7 @@ extension JSONReader {
     guard start + 4 <= end else { throw badEscape(at: escape) }
     var value: UInt32 = 0
     for index in start..<start + 4 {
-      let digit: UInt8
-      switch bytes[index] {
-      case let byte where 0x30...0x39 ~= byte: digit = byte - 0x30
-      case let byte where 0x41...0x46 ~= byte: digit = byte - 0x41 + 10
-      case let byte where 0x61...0x66 ~= byte: digit = byte - 0x61 + 10
-      default: throw badEscape(at: escape)
-      }
+      guard let digit = Hexadecimal.value(bytes[index]) else { throw badEscape(at: escape) }
       value = value << 4 | UInt32(digit)
     }
     return value

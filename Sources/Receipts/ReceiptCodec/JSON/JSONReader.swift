@@ -39,11 +39,7 @@ package struct JSONReader {
     self.part = part
     self.maximumDepth = min(limits.maximumDepth, Self.greatestDepth)
     self.remainingElements = limits.maximumElementCount
-    guard bytes.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .byteOffset(limits.maximumByteCount, within: part),
-        "The \(part) has \(bytes.count) bytes; the limit is \(limits.maximumByteCount).")
-    }
+    try limits.require(bytes.count, of: part)
     skipWhitespace()
     guard position < bytes.count else {
       throw MalformedReceipt(.empty, at: .byteOffset(0, within: part), "The \(part) is empty.")

@@ -53,19 +53,17 @@ extension JSONValue: Codable {
     case .array(let elements):
       var container = encoder.unkeyedContainer()
       for element in elements { try container.encode(element) }
-    case .null, .bool, .number, .string:
-      var container = encoder.singleValueContainer()
-      switch self {
-      case .bool(let bool): try container.encode(bool)
-      case .string(let text): try container.encode(text)
-      case .number(let number):
-        if let integer = number.int64 {
-          try container.encode(integer)
-        } else {
-          try container.encode(number.double)
-        }
-      default: try container.encodeNil()
+    case .bool(let bool): try bool.encode(to: encoder)
+    case .string(let text): try text.encode(to: encoder)
+    case .number(let number):
+      if let integer = number.int64 {
+        try integer.encode(to: encoder)
+      } else {
+        try number.double.encode(to: encoder)
       }
+    case .null:
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
     }
   }
 }
@@ -106,11 +104,10 @@ extension Timestamp: Codable {
   ///
   /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
     if let whole = Int64(exactly: millisecondsSince1970) {
-      try container.encode(whole)
+      try whole.encode(to: encoder)
     } else {
-      try container.encode(millisecondsSince1970)
+      try millisecondsSince1970.encode(to: encoder)
     }
   }
 }

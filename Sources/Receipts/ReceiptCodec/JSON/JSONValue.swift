@@ -68,20 +68,6 @@ public enum JSONValue: Sendable, Hashable {
   package var object: [JSONMember]? { if case .object(let members) = self { members } else { nil } }
 }
 
-/// A member of a JSON object.
-public struct JSONMember: Sendable, Hashable {
-  /// The member's name, with escapes resolved.
-  public var name: String
-  /// The member's value.
-  public var value: JSONValue
-
-  /// Creates a member.
-  public init(name: String, value: JSONValue) {
-    self.name = name
-    self.value = value
-  }
-}
-
 /// A JSON number, stored as text so that no digit is lost.
 public struct JSONNumber: Sendable, Hashable {
   /// The number as written in JSON.

@@ -24,11 +24,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
     guard !compact.isEmpty else {
       throw Self.failure(.empty, at: 0, "There is no JWS: the input is empty.")
     }
-    guard compact.count <= limits.maximumByteCount else {
-      throw Self.failure(
-        .tooLarge, at: limits.maximumByteCount,
-        "The JWS has \(compact.count) bytes; the limit is \(limits.maximumByteCount).")
-    }
+    try limits.require(compact.count, of: "JWS")
     let bytes = compact.span
     let dot = UInt8(ascii: ".")
     guard let first = ByteSearch.firstIndex(of: dot, in: bytes),

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error for bytes that are not a receipt, or not a well-formed one.
-///
-/// It contains a code, the place of the error, and a message that says what to do.
-public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertible {
+extension MalformedReceipt {
   /// The place of the error in the input.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
     /// A byte offset into the receipt, after any base64 around it has been decoded.
@@ -33,19 +30,6 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
       case .whole: "the receipt"
       }
     }
-  }
-
-  /// The code of the error.
-  public let code: Code
-  /// The place of the error in the input.
-  public let place: Place
-  /// A sentence that says what was found, what was expected and what to do.
-  public let message: String
-
-  package init(_ code: Code, at place: Place, _ message: String) {
-    self.code = code
-    self.place = place
-    self.message = message
   }
 
   /// The message with its place.

@@ -34,16 +34,12 @@ public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
 
   /// Returns a UUID in lower case, as the App Store writes it; any other text unchanged.
   package static func canonical(_ text: String) -> String {
-    let dashes = [8, 13, 18, 23]
-    var index = 0
-    for byte in text.utf8 {
-      let isInPlace =
-        dashes.contains(index)
-        ? byte == UInt8(ascii: "-") : Character(UnicodeScalar(byte)).isHexDigit && byte < 0x80
-      guard isInPlace else { return text }
-      index += 1
-    }
-    return index == 36 ? text.lowercased() : text
+    let isUUID =
+      text.utf8.count == 36
+      && text.utf8.enumerated().allSatisfy { index, byte in
+        [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : Hexadecimal.value(byte) != nil
+      }
+    return isUUID ? text.lowercased() : text
   }
 }
 

@@ -38,11 +38,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   ///   of the members is not a string; and the errors of the recognized kind's parser.
   public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
-    guard bytes.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .whole,
-        "The receipt is longer than the limit of \(limits.maximumByteCount) bytes.")
-    }
+    try limits.require(bytes.count, of: "receipt", at: .whole)
     if ReceiptText.isBinary(bytes) {
       self = .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
       return
@@ -196,6 +192,22 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     throw MalformedReceipt(
       .unrecognized, at: .byteOffset(0, within: "decoded base64"),
       "The base64 holds neither an app receipt, nor a transaction receipt, nor a JWS.")
+  }
+}
+
+extension ReceiptLimits {
+  /// 16 MiB, 32 levels, a million elements.
+  public static let standard = ReceiptLimits()
+
+  /// Throws unless a number of bytes is within the limit; the error is at the limit of the part, or at `place`.
+  func require(
+    _ byteCount: Int, of part: String, at place: MalformedReceipt.Place? = nil
+  ) throws(MalformedReceipt) {
+    guard byteCount <= maximumByteCount else {
+      throw MalformedReceipt(
+        .tooLarge, at: place ?? .byteOffset(maximumByteCount, within: part),
+        "The \(part) has \(byteCount) bytes; the limit is \(maximumByteCount).")
+    }
   }
 }
 

@@ -11,16 +11,6 @@
 ///
 /// The entries keep their order, and no key occurs twice.
 package struct PropertyList: Sendable, Hashable {
-  package struct Entry: Sendable, Hashable {
-    package var key: String
-    package var value: String
-
-    package init(key: String, value: String) {
-      self.key = key
-      self.value = value
-    }
-  }
-
   package var entries: [Entry]
 
   /// Creates a property list. Readers reject a list in which two entries have the same key.
@@ -38,11 +28,7 @@ package struct PropertyList: Sendable, Hashable {
   package init(
     parsing text: [UInt8], limits: ReceiptLimits = .standard, part: String = "property list"
   ) throws(MalformedReceipt) {
-    guard text.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .whole,
-        "The property list has \(text.count) bytes; the limit is \(limits.maximumByteCount).")
-    }
+    try limits.require(text.count, of: "property list", at: .whole)
     let bytes = text.span
     var reader = PropertyListReader(part: part)
     entries = try reader.readDictionary(maximumCount: limits.maximumElementCount, bytes)

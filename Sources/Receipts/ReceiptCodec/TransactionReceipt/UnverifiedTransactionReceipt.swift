@@ -137,9 +137,7 @@ enum SignatureBlob {
 package enum TransactionReceiptWriter {
   /// Returns the bytes to sign: the signature version and the text of the inner property list.
   package static func signedBytes(signatureVersion: UInt8, purchaseInfo: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = [signatureVersion]
-    bytes += purchaseInfo
-    return bytes
+    [signatureVersion] + purchaseInfo
   }
 
   /// Returns the text of the outer property list, which devices deliver in base64.
@@ -172,9 +170,7 @@ package enum TransactionReceiptWriter {
     try SignatureBlob.requireDER(leafCertificate)
     var blob: [UInt8] = [signatureVersion]
     blob += signature
-    for shift in [24, 16, 8, 0] {
-      blob.append(UInt8(truncatingIfNeeded: leafCertificate.count >> shift))
-    }
+    blob.append(bigEndian: UInt32(truncatingIfNeeded: leafCertificate.count))
     blob += leafCertificate
 
     var list = PropertyList()

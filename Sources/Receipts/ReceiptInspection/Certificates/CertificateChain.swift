@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import ReceiptCrypto
+package import ReceiptCrypto
 internal import ReceiptVerification
 
 /// The issuers of a receipt's certificates, from the signer's certificate up. Certificate signatures are computed to
@@ -12,141 +12,114 @@ package struct CertificateChain: Sendable {
   /// computation of a signature.
   static let maximumCount = 16
 
-  /// A certificate of the receipt.
-  struct Offered: Sendable {
-    let certificate: Certificate?
-    let error: String?
+  /// A certificate of the receipt, or the reason that it cannot be read.
+  typealias Offered = Result<Certificate, CryptoError>
 
-    private init(certificate: Certificate?, error: String?) {
-      self.certificate = certificate
-      self.error = error
-    }
-
-    init(der: [UInt8]) {
-      do throws(CryptoError) {
-        self.init(certificate: try Certificate(der: der), error: nil)
-      } catch {
-        self.init(certificate: nil, error: error.message)
-      }
-    }
+  /// Reads certificates in DER.
+  static func offered(_ encoded: [[UInt8]]) -> [Offered] {
+    encoded.map { der in Result { () throws(CryptoError) in try Certificate(der: der) } }
   }
 
-  private let offered: [Offered]
-  /// The indices of the certificates on the path, from the signer's up.
-  private let path: [Int]
-  /// The built-in issuers above the path that are not in the receipt.
-  private let builtIn: [Certificate]
-  /// The index of the path's topmost certificate if a certificate has its issuer's name but did not sign it; otherwise
-  /// `nil`.
-  private let brokenLink: Int?
+  let signer: Certificate?
+  /// The certificates in the order of a diagram: from the topmost issuer down to the signer's, then those not on the
+  /// path.
+  package let certificates: [ChainCertificate]
+  /// The missing issuer of the topmost certificate, with the reason; `nil` if the path ends at a root.
+  package let missingIssuer: (name: String, reason: String)?
+  /// The end of the path from the signer.
+  package let end: ChainEnd
 
   /// Builds the chain.
   init(_ offered: [Offered], signer: Int?) {
+    let readable = offered.map { try? $0.get() }
     var path = signer.map { [$0] } ?? []
-    var brokenLink: Int?
-    while let last = path.last, let certificate = offered[last].certificate, !certificate.isSelfIssued {
+    // The topmost certificate of the path if a certificate has its issuer's name but did not sign it.
+    var broken: Certificate?
+    while let certificate = path.last.flatMap({ readable[$0] }), !certificate.isSelfIssued {
       let named = offered.indices.prefix(Self.maximumCount).filter { index in
-        !path.contains(index) && offered[index].certificate?.subjectDER == certificate.issuerDER
+        !path.contains(index) && readable[index]?.subjectDER == certificate.issuerDER
       }
       guard
-        let next = named.first(where: { index in
-          offered[index].certificate.map { certificate.isSigned(by: $0) } ?? false
-        })
+        let next = named.first(where: { readable[$0].map { certificate.isSigned(by: $0) } ?? false })
       else {
-        brokenLink = named.first.map { _ in last }
+        if !named.isEmpty { broken = certificate }
         break
       }
       path.append(next)
     }
-    self.offered = offered
-    self.path = path
-    self.brokenLink = brokenLink
-    var above: [Certificate] = []
+    // The issuers above the path that are built in and not in the receipt.
+    var builtIn: [Certificate] = []
     let known = TrustAnchors.apple.certificates + TrustAnchors.appleIntermediates
-    var top = path.last.flatMap { offered[$0].certificate }
-    while let certificate = top, !certificate.isSelfIssued, above.count < known.count {
-      top = known.first { $0.subjectDER == certificate.issuerDER && certificate.isSigned(by: $0) }
-      if let top { above.append(top) }
+    var top = path.last.flatMap { readable[$0] }
+    while let certificate = top, !certificate.isSelfIssued, builtIn.count < known.count,
+      let issuer = known.first(where: {
+        $0.subjectDER == certificate.issuerDER && certificate.isSigned(by: $0)
+      })
+    {
+      builtIn.append(issuer)
+      top = issuer
     }
-    builtIn = above
-  }
 
-  var signer: Certificate? { path.first.flatMap { offered[$0].certificate } }
+    var onPath =
+      path.map { ChainCertificate(offered[$0]) }
+      + builtIn.map { ChainCertificate(.success($0), isBuiltIn: true) }
+    if top?.isSelfIssued == true { onPath[onPath.count - 1].role = .root }
+    if !onPath.isEmpty { onPath[0].role = .signer }
+    certificates =
+      onPath.reversed()
+      + offered.indices.filter { !path.contains($0) }.map { ChainCertificate(offered[$0], .notOnPath) }
+    self.signer = path.first.flatMap { readable[$0] }
+    missingIssuer = top.flatMap { top in
+      guard !top.isSelfIssued else { return nil }
+      let reason =
+        broken == nil
+        ? "does not come along, and is not built in" : "the one of this name that comes along did not sign"
+      return (ChainCertificate.name(top.issuerCommonName, top.issuer), reason)
+    }
+    end =
+      if path.first.flatMap({ readable[$0] }) == nil {
+        .noSigner
+      } else if let broken {
+        .broken(
+          issuer: broken.issuer, subject: ChainCertificate.name(broken.subjectCommonName, broken.subject))
+      } else if let top, top.isSelfIssued {
+        TrustAnchors.apple.contains(top) ? .builtInRoot : .otherRoot
+      } else {
+        .missingIssuer
+      }
+  }
 
   /// One line for each certificate of the receipt, those on the path first: name, validity, fingerprint.
   var lines: [String] {
-    let order = path + unused
-    let names = order.map { Self.name(of: offered[$0]) }
-    let width = names.map(\.count).max() ?? 0
-    return zip(order, names).map { index, name in
-      guard let certificate = offered[index].certificate else { return name }
-      let note = path.contains(index) ? "" : "  not on the path"
-      return name.padded(to: width) + "  \(Self.details(of: certificate))\(note)"
+    let order = onPath.filter { !$0.isBuiltIn }.reversed() + notOnPath
+    let width = order.map(\.name.count).max() ?? 0
+    return order.map { entry in
+      guard let details = entry.details else { return entry.name }
+      let margin = String(repeating: " ", count: width - entry.name.count)
+      return "\(entry.name)\(margin)  \(details)\(entry.role == .notOnPath ? "  not on the path" : "")"
     }
-  }
-
-  /// The certificates in the order of a diagram: from the topmost issuer down to the signer's, then those not on the
-  /// path.
-  package var certificates: [ChainCertificate] {
-    let topIsRoot = top?.isSelfIssued ?? false
-    let onPath = path.enumerated().map { level, index in
-      ChainCertificate(
-        role: level == 0
-          ? .signer : topIsRoot && level == path.count - 1 && builtIn.isEmpty ? .root : .intermediate,
-        name: Self.name(of: offered[index]), certificate: offered[index].certificate)
-    }
-    let above = builtIn.enumerated().map { level, certificate in
-      ChainCertificate(
-        role: topIsRoot && level == builtIn.count - 1 ? .root : .intermediate, isBuiltIn: true,
-        name: Self.name(certificate.subjectCommonName, certificate.subject), certificate: certificate)
-    }
-    let others = unused.map { index in
-      ChainCertificate(
-        role: .notOnPath, name: Self.name(of: offered[index]), certificate: offered[index].certificate)
-    }
-    return (onPath + above).reversed() + others
-  }
-
-  /// The missing issuer of the topmost certificate, with the reason; `nil` if the path ends at a root.
-  package var missingIssuer: (name: String, reason: String)? {
-    guard let top, !top.isSelfIssued else { return nil }
-    let reason =
-      brokenLink == nil
-      ? "does not come along, and is not built in" : "the one of this name that comes along did not sign"
-    return (Self.name(top.issuerCommonName, top.issuer), reason)
-  }
-
-  /// The end of the path from the signer.
-  package var end: ChainEnd {
-    guard signer != nil else { return .noSigner }
-    if let brokenLink, let certificate = offered[brokenLink].certificate {
-      return .broken(
-        issuer: certificate.issuer, subject: Self.name(certificate.subjectCommonName, certificate.subject))
-    }
-    guard let top, top.isSelfIssued else { return .missingIssuer }
-    return TrustAnchors.apple.contains(top) ? .builtInRoot : .otherRoot
   }
 
   /// The chain as a diagram, with its root at the top.
   var picture: [String] {
-    guard !offered.isEmpty else { return ["There are no certificates."] }
-    var lines: [String] = []
-    let onPath = certificates.filter { $0.role != .notOnPath }
-    let missing = missingIssuer
-    if let missing { lines.append("? \(missing.name)  (\(missing.reason))") }
-    for (level, certificate) in onPath.enumerated() {
-      lines += Self.drawn(
-        certificate, depth: level + (missing == nil ? 0 : 1), isLast: level == onPath.count - 1)
+    guard !certificates.isEmpty else { return ["There are no certificates."] }
+    var lines = missingIssuer.map { ["? \($0.name)  (\($0.reason))"] } ?? []
+    for (level, entry) in onPath.enumerated() {
+      let depth = level + (missingIssuer == nil ? 0 : 1)
+      let margin = depth == 0 ? "" : String(repeating: "   ", count: depth - 1) + "└─ "
+      let below = String(repeating: "   ", count: depth) + (level == onPath.count - 1 ? "   " : "│  ")
+      lines.append(margin + entry.name + (entry.isBuiltIn ? "  (built in, does not come along)" : ""))
+      if let details = entry.details { lines.append(below + details) }
     }
     lines.append("")
-    if !unused.isEmpty {
+    if !notOnPath.isEmpty {
       lines.append("Not on the path from the signer:")
-      lines += unused.map { index in
-        guard let certificate = offered[index].certificate else {
-          return "  " + Self.name(of: offered[index])
+      lines += notOnPath.map { entry in
+        guard let certificate = entry.certificate, let details = entry.details else {
+          return "  " + entry.name
         }
-        let issuer = Self.name(certificate.issuerCommonName, certificate.issuer)
-        return "  \(Self.name(of: offered[index])), issued by \(issuer); \(Self.details(of: certificate))"
+        let issuer = ChainCertificate.name(certificate.issuerCommonName, certificate.issuer)
+        return "  \(entry.name), issued by \(issuer); \(details)"
       }
       lines.append("")
     }
@@ -154,70 +127,44 @@ package struct CertificateChain: Sendable {
     return lines
   }
 
-  /// The last readable certificate of the path.
-  private var top: Certificate? { builtIn.last ?? path.last.flatMap { offered[$0].certificate } }
-
-  /// The indices of the certificates that are not on the path.
-  private var unused: [Int] { offered.indices.filter { !path.contains($0) } }
-
-  private static func drawn(_ entry: ChainCertificate, depth: Int, isLast: Bool) -> [String] {
-    let margin = depth == 0 ? "" : String(repeating: "   ", count: depth - 1) + "└─ "
-    let below = String(repeating: "   ", count: depth) + (isLast ? "   " : "│  ")
-    guard let certificate = entry.certificate else { return [margin + entry.name] }
-    let note = entry.isBuiltIn ? "  (built in, does not come along)" : ""
-    return [margin + entry.name + note, below + details(of: certificate)]
-  }
-
-  private static func name(of entry: Offered) -> String {
-    guard let certificate = entry.certificate else { return "MALFORMED: \(entry.error ?? "")" }
-    return name(certificate.subjectCommonName, certificate.subject)
-  }
-
-  private static func name(_ commonName: String?, _ full: String) -> String {
-    ShownText.plain(commonName ?? (full.isEmpty ? "(no name)" : full), limit: 64)
-  }
-
-  private static func details(of certificate: Certificate) -> String {
-    let days = "\(TimeText.day(certificate.notBefore)) to \(TimeText.day(certificate.notAfter))"
-    return "\(days)  sha256 \(certificate.sha256FingerprintHex.prefix(16))"
-  }
-}
-
-extension String {
-  fileprivate func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
-  }
+  private var onPath: [ChainCertificate] { certificates.filter { $0.role != .notOnPath } }
+  private var notOnPath: [ChainCertificate] { certificates.filter { $0.role == .notOnPath } }
 }
 
 /// A certificate in the chain of a signer.
 package struct ChainCertificate: Sendable {
-  package enum Role: String, Sendable, Hashable {
-    case signer
-    /// An issuer that another certificate issued.
-    case intermediate
-    /// The topmost issuer, which is self-issued.
-    case root
-    /// A certificate of the receipt that is not on the path from the signer to a root.
-    case notOnPath
-  }
-
-  package let role: Role
+  package fileprivate(set) var role: Role
   /// `true` if the certificate is built in and not part of the receipt.
   package let isBuiltIn: Bool
   /// The common name, or the whole name without one; for a malformed certificate, the error. Control characters are
   /// replaced.
   package let name: String
-  let certificate: Certificate?
+  /// The certificate; `nil` if it is malformed.
+  package let certificate: Certificate?
 
-  init(role: Role, isBuiltIn: Bool = false, name: String, certificate: Certificate?) {
+  fileprivate init(
+    _ offered: CertificateChain.Offered, _ role: Role = .intermediate, isBuiltIn: Bool = false
+  ) {
     self.role = role
     self.isBuiltIn = isBuiltIn
-    self.name = name
-    self.certificate = certificate
+    certificate = try? offered.get()
+    name =
+      switch offered {
+      case .success(let certificate): Self.name(certificate.subjectCommonName, certificate.subject)
+      case .failure(let error): "MALFORMED: \(error.message)"
+      }
   }
 
-  /// The certificate's contents; `nil` if it is malformed.
-  package var details: CertificateDetails? { certificate.map { CertificateDetails($0) } }
+  /// The validity and the beginning of the fingerprint.
+  fileprivate var details: String? {
+    guard let certificate else { return nil }
+    let days = "\(TimeText.day(certificate.notBefore)) to \(TimeText.day(certificate.notAfter))"
+    return "\(days)  sha256 \(certificate.sha256FingerprintHex.prefix(16))"
+  }
+
+  fileprivate static func name(_ commonName: String?, _ full: String) -> String {
+    ShownText.plain(commonName ?? (full.isEmpty ? "(no name)" : full), limit: 64)
+  }
 }
 
 /// The end of the path from a signer's certificate.

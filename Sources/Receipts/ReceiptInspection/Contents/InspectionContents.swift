@@ -147,7 +147,7 @@ enum InspectionContents {
     .array(
       encoded.map { der in
         do throws(CryptoError) {
-          return CertificateDetails(try Certificate(der: der)).jsonValue
+          return try Certificate(der: der).jsonValue
         } catch {
           return .string("malformed: \(error)")
         }

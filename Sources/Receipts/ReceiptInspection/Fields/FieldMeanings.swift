@@ -11,21 +11,23 @@ struct FieldMeanings {
 
   init(of kind: ReceiptKind?) {
     switch kind {
-    case .signedTransaction: top = Self.names(of: JWSTransaction.self)
-    case .signedRenewalInfo: top = Self.names(of: JWSRenewalInfo.self)
-    case .signedAppTransaction: top = Self.names(of: AppTransaction.self)
-    case .signedNotification: top = Self.names(of: Notification.self)
-    case .signedRealtimeRequest: top = Self.names(of: RealtimeRequest.self)
+    case .signedTransaction: top = WireMembers.names(of: JWSTransaction.self)
+    case .signedRenewalInfo: top = WireMembers.names(of: JWSRenewalInfo.self)
+    case .signedAppTransaction: top = WireMembers.names(of: AppTransaction.self)
+    case .signedNotification: top = WireMembers.names(of: Notification.self)
+    case .signedRealtimeRequest: top = WireMembers.names(of: RealtimeRequest.self)
     case .googlePlayPurchase:
-      top = Self.names(of: GooglePlayPurchase.self).union(Self.names(of: GooglePlayOrderList.self))
-    case .huaweiPurchase: top = Self.names(of: HuaweiPurchase.self)
+      top = WireMembers.names(of: GooglePlayPurchase.self).union(
+        WireMembers.names(of: GooglePlayOrderList.self))
+    case .huaweiPurchase: top = WireMembers.names(of: HuaweiPurchase.self)
     case .appReceipt, .transactionReceipt, .googlePlayLicense, nil: top = nil
     }
     let isOfAppStore = kind.map { !$0.isDetached } ?? false
-    texts = isOfAppStore ? Self.appStoreTexts : [:]
+    texts = isOfAppStore ? WireMembers.appStoreTexts : [:]
     numbers =
       isOfAppStore
-      ? Self.appStoreNumbers : kind == .huaweiPurchase ? Self.huaweiNumbers : Self.googlePlayNumbers
+      ? WireMembers.appStoreNumbers
+      : kind == .huaweiPurchase ? WireMembers.huaweiNumbers : WireMembers.googlePlayNumbers
   }
 
   /// Returns the description of the member's value; `nil` for a value that needs none.
@@ -50,7 +52,7 @@ struct FieldMeanings {
     case ("payload", nil), ("data", nil), ("orders", _): return top
     case ("payload", let part?): return Self.signedParts[part]
     case (_, nil): return nil
-    default: return Self.nested[name]
+    default: return WireMembers.names[name]
     }
   }
 
@@ -59,72 +61,10 @@ struct FieldMeanings {
     name.hasSuffix("Date") || name.hasSuffix("Time") || name == "purchaseTimeMillis"
   }
 
-  private static func names<Object: JSONObject>(of type: Object.Type) -> Set<String> {
-    Set(Object.Field.allCases.map(\.rawValue))
-  }
-
   private static let signedParts: [String: Set<String>] = [
-    "signedTransactionInfo": names(of: JWSTransaction.self),
-    "signedRenewalInfo": names(of: JWSRenewalInfo.self),
-    "signedAppTransactionInfo": names(of: AppTransaction.self),
-  ]
-
-  private static let nested: [String: Set<String>] = [
-    "data": names(of: NotificationData.self), "summary": names(of: NotificationSummary.self),
-    "appData": names(of: NotificationAppData.self),
-    "externalPurchaseToken": names(of: ExternalPurchaseToken.self),
-    "commitmentInfo": names(of: TransactionCommitmentInfo.self).union(names(of: RenewalCommitmentInfo.self)),
-    "advancedCommerceInfo": names(of: AdvancedCommerceTransactionInfo.self)
-      .union(names(of: AdvancedCommerceRenewalInfo.self)),
-    "items": names(of: AdvancedCommerceTransactionItem.self).union(
-      names(of: AdvancedCommerceRenewalItem.self)),
-    "refunds": names(of: AdvancedCommerceRefund.self),
-    "priceIncreaseInfo": names(of: AdvancedCommercePriceIncreaseInfo.self),
-    "descriptors": names(of: AdvancedCommerceDescriptors.self),
-    "offer": names(of: AdvancedCommerceOffer.self),
-  ]
-
-  private static let appStoreTexts: [String: @Sendable (String) -> String?] = [
-    "type": { ProductType(rawValue: $0).meaning },
-    "inAppOwnershipType": { InAppOwnershipType(rawValue: $0).meaning },
-    "environment": { ReceiptEnvironment(rawValue: $0).meaning },
-    "receiptType": { ReceiptEnvironment(rawValue: $0).meaning },
-    "transactionReason": { TransactionReason(rawValue: $0).meaning },
-    "offerDiscountType": { OfferDiscountType(rawValue: $0).meaning },
-    "revocationType": { RevocationType(rawValue: $0).meaning },
-    "billingPlanType": { BillingPlanType(rawValue: $0).meaning },
-    "renewalBillingPlanType": { BillingPlanType(rawValue: $0).meaning },
-    "commitmentRenewalBillingPlanType": { BillingPlanType(rawValue: $0).meaning },
-    "originalPlatform": { PurchasePlatform(rawValue: $0).meaning },
-    "notificationType": { NotificationType(rawValue: $0).meaning },
-    "subtype": { NotificationSubtype(rawValue: $0).meaning },
-    "consumptionRequestReason": { ConsumptionRequestReason(rawValue: $0).meaning },
-    "tokenType": { ExternalPurchaseTokenType(rawValue: $0).meaning },
-    "status": { AdvancedCommercePriceIncreaseStatus(rawValue: $0).meaning },
-    "period": { AdvancedCommerceOfferPeriod(rawValue: $0).meaning },
-    "reason": { AdvancedCommerceOfferReason(rawValue: $0).meaning },
-    "refundType": { AdvancedCommerceRefundType(rawValue: $0).meaning },
-    "refundReason": { AdvancedCommerceRefundReason(rawValue: $0).meaning },
-  ]
-
-  private static let appStoreNumbers: [String: @Sendable (Int64) -> String?] = [
-    "offerType": { OfferType(rawValue: $0).meaning },
-    "revocationReason": { RevocationReason(rawValue: $0).meaning },
-    "expirationIntent": { ExpirationIntent(rawValue: $0).meaning },
-    "autoRenewStatus": { AutoRenewStatus(rawValue: $0).meaning },
-    "commitmentAutoRenewStatus": { AutoRenewStatus(rawValue: $0).meaning },
-    "priceIncreaseStatus": { PriceIncreaseStatus(rawValue: $0).meaning },
-    "status": { SubscriptionStatus(rawValue: $0).meaning },
-  ]
-
-  private static let googlePlayNumbers: [String: @Sendable (Int64) -> String?] = [
-    "purchaseState": { GooglePlayPurchaseState(rawValue: $0).meaning }
-  ]
-
-  private static let huaweiNumbers: [String: @Sendable (Int64) -> String?] = [
-    "kind": { HuaweiProductKind(rawValue: $0).meaning },
-    "purchaseState": { HuaweiPurchaseState(rawValue: $0).meaning },
-    "purchaseType": { HuaweiPurchaseType(rawValue: $0).meaning },
+    "signedTransactionInfo": WireMembers.names(of: JWSTransaction.self),
+    "signedRenewalInfo": WireMembers.names(of: JWSRenewalInfo.self),
+    "signedAppTransactionInfo": WireMembers.names(of: AppTransaction.self),
   ]
 }
 

@@ -16,12 +16,6 @@ package struct InspectedField: Sendable, Hashable {
     case attribute([AttributePart])
   }
 
-  /// A part of an attribute, such as its type, name or value.
-  package struct AttributePart: Sendable, Hashable {
-    package let name: String
-    package let value: String
-  }
-
   /// The name by which the store writes the field.
   package let name: String
   package let content: Content

@@ -35,17 +35,9 @@ extension InspectionSummary {
   }
 
   private mutating func add(_ license: GooglePlayLicense) {
-    let answer: String =
-      switch license.responseCode {
-      case .licensed: "the user has a licence"
-      case .licensedOldKey: "the user has a licence, signed with an older key of the app"
-      case .notLicensed: "the user has none"
-      case .notMarketManaged: "Google Play does not manage the app"
-      case .serverFailure: "Google's server failed; nothing follows"
-      case .overQuota: "too many requests; nothing follows"
-      case .unknown(let number): "response code \(number) (unknown)"
-      }
-    let isLicensed = license.responseCode.isLicensed
+    let code = license.responseCode
+    let answer = meaning(code.meaning, of: "response code \(code.rawValue)")
+    let isLicensed = code.isLicensed
     collected.add(
       "licence", isLicensed ? "LICENSED" : "NOT LICENSED", isLicensed ? .good : .bad, ": \(answer)")
     collected.add("answered", TimeText.relative(license.timestamp, to: now))

@@ -103,17 +103,7 @@ package struct SummarySection: Sendable, Hashable {
   init(title: String? = nil) { self.title = title.map { ShownText.plain($0) } }
 }
 
-/// A name with its value in words.
-package struct SummaryField: Sendable, Hashable {
-  /// The name; empty if the field continues the one before.
-  package let name: String
-  /// The emphasized word that begins the value, such as EXPIRED; empty without one.
-  package let word: String
-  /// The meaning of the word for its reader; `nil` without a word.
-  package let emphasis: Emphasis?
-  /// The value after the word.
-  package let rest: String
-
+extension SummaryField {
   package var value: String { word + rest }
 }
 

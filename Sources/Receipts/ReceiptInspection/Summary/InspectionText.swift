@@ -3,11 +3,6 @@
 package import ReceiptCodec
 internal import ReceiptBytes
 
-/// The meaning of a word for its reader.
-package enum Emphasis: String, Sendable, Hashable {
-  case good, bad, caution
-}
-
 /// Texts for a terminal. The first and the last line state that nothing was verified. Untrusted text is shown without
 /// control characters.
 package struct InspectionText {

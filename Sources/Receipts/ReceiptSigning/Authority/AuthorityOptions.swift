@@ -4,65 +4,26 @@ internal import ReceiptBytes
 public import ReceiptCodec
 package import ReceiptCrypto
 
-extension CertificateAuthority {
-  /// The options of an authority's certificates.
-  public struct Options: Sendable, Hashable {
-    /// Apple's marker extension of App Store receipt signers.
-    package static let receiptSigningMarker = ObjectIdentifiers.appStoreReceiptSigning
-    /// Apple's marker extension of the intermediate that issues App Store receipt signers.
-    package static let intermediateMarker = ObjectIdentifiers.worldwideDeveloperRelations
-
-    /// The kind of all keys; P-256 by default.
-    package var algorithm: Algorithm
-    /// The organization in all subjects, at most 64 characters.
-    package var organization: String
-    package var rootName: String
-    package var intermediateName: String
-    package var leafName: String
-    /// The instant from which the days of validity count, in whole seconds.
-    package var start: Timestamp
-    /// The start of the certificates' validity; `start` unless set.
-    ///
-    /// Set an earlier time to sign receipts with past dates.
-    public var validFrom: Timestamp?
-    /// The validity of a leaf in days from ``start``; the intermediate is valid five years longer, the root ten.
-    package var leafDays: Int
-    /// The marker extension of leaves in dotted form: Apple's by default, or one under your own arc.
-    public var leafMarker: String
-    /// The marker extension of the intermediate.
-    public var intermediateMarker: String
-    /// The root's serial number, 1 to 20 bytes; 16 random bytes unless set.
-    package var rootSerialNumber: [UInt8]?
-    /// The intermediate's serial number, 1 to 20 bytes; 16 random bytes unless set.
-    package var intermediateSerialNumber: [UInt8]?
-
-    /// Creates options.
-    ///
-    /// - Parameters:
-    ///   - organization: The organization in all subjects, and the prefix of the common names.
-    ///   - algorithm: The kind of all keys.
-    ///   - start: The instant from which the days of validity count, usually the current time.
-    ///   - days: The validity of a leaf in days; 3650 by default.
-    public init(
-      organization: String = "ReceiptKit", algorithm: Algorithm = .es256, start: Timestamp, days: Int = 3650
-    ) {
-      self.algorithm = algorithm
-      self.organization = organization
-      self.rootName = "\(organization) Receipt Root CA"
-      self.intermediateName = "\(organization) Receipt Intermediate CA"
-      self.leafName = "\(organization) Receipt Signing"
-      self.start = start
-      self.validFrom = nil
-      self.leafDays = days
-      self.leafMarker = Self.receiptSigningMarker
-      self.intermediateMarker = Self.intermediateMarker
-      self.rootSerialNumber = nil
-      self.intermediateSerialNumber = nil
-    }
-  }
-}
-
 extension CertificateAuthority.Options {
+  /// Creates options.
+  ///
+  /// - Parameters:
+  ///   - organization: The organization in all subjects, and the prefix of the common names.
+  ///   - algorithm: The kind of all keys.
+  ///   - start: The instant from which the days of validity count, usually the current time.
+  ///   - days: The validity of a leaf in days; 3650 by default.
+  public init(
+    organization: String = "ReceiptKit", algorithm: CertificateAuthority.Algorithm = .es256, start: Timestamp,
+    days: Int = 3650
+  ) {
+    self.init(
+      algorithm: algorithm, organization: organization, rootName: "\(organization) Receipt Root CA",
+      intermediateName: "\(organization) Receipt Intermediate CA",
+      leafName: "\(organization) Receipt Signing", start: start, leafDays: days,
+      leafMarker: ObjectIdentifiers.appStoreReceiptSigning,
+      intermediateMarker: ObjectIdentifiers.worldwideDeveloperRelations)
+  }
+
   private static let daysOfFiveYears = 1826
 
   /// The template of a root, which signs certificates and revocation lists.

@@ -54,21 +54,11 @@ public struct DeveloperSigner: Sendable {
 
   /// Returns a compact JWS over the claims that the closure writes, with alg, kid and typ in its header.
   func token(_ writeClaims: (inout JSONWriter) -> Void) throws(SigningError) -> String {
-    var header = JSONWriter()
-    header.beginObject()
-    header.member("alg", "ES256")
-    header.member("kid", keyId)
-    header.member("typ", "JWT")
-    header.endObject()
+    let signer = JWSSigner(
+      unchecked: SigningIdentity(appKey: privateKey), header: JWSHeader(kid: keyId, typ: "JWT").encoded())
     var claims = JSONWriter()
-    claims.beginObject()
-    writeClaims(&claims)
-    claims.endObject()
-    var token = Base64URL.encode(header.bytes) + [UInt8(ascii: ".")] + Base64URL.encode(claims.bytes)
-    let signature = try privateKey.sign(token, using: .ecdsaP256SHA256)
-    token.append(UInt8(ascii: "."))
-    token += Base64URL.encode(signature)
-    return String(decoding: token, as: UTF8.self)
+    claims.object(writeClaims)
+    return String(decoding: try signer.sign(encodedPayload: claims.bytes), as: UTF8.self)
   }
 
   /// Returns a JWS that an app passes to StoreKit: the common claims, then those that the closure writes.

@@ -48,9 +48,7 @@ enum AppReceiptInput {
     var purchase = InAppPurchase()
     try purchase.takeFields(from: &object)
     let transaction = try TransactionInput.decode(&object, limits: limits)
-    for field in TransactionFields.required where field.name != "bundleId" {
-      if !TransactionInput.has(field.name, in: transaction) { throw place.missing(field.name, field.advice) }
-    }
+    try members.require(TransactionFields.required.filter { $0.name != "bundleId" }, at: place)
     if let stated = transaction.bundleId, !UTF8Text.isIdentical(stated, bundleId) {
       throw place.member("bundleId").failure(
         .malformedInput, "The purchase is of \"\(stated)\", the receipt of \"\(bundleId)\".")
@@ -109,16 +107,6 @@ enum TransactionInput {
     }
     return transaction
   }
-
-  static func has(_ name: String, in transaction: JWSTransaction) -> Bool {
-    switch name {
-    case "bundleId": transaction.bundleId != nil
-    case "productId": transaction.productId != nil
-    case "transactionId": transaction.transactionId != nil
-    case "purchaseDate": transaction.purchaseDate != nil
-    default: false
-    }
-  }
 }
 
 /// Device identifiers in the forms that people write.
@@ -129,19 +117,17 @@ package enum DeviceIdentifier {
     var digits: [UInt8] = []
     var endsWithSeparator = true
     for character in text.utf8 {
-      switch character {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digits.append(character - UInt8(ascii: "0"))
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digits.append(character - UInt8(ascii: "a") + 10)
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digits.append(character - UInt8(ascii: "A") + 10)
-      case UInt8(ascii: "-"), UInt8(ascii: ":"):
+      if let digit = Hexadecimal.value(character) {
+        digits.append(digit)
+        endsWithSeparator = false
+        guard digits.count <= 32 else { return nil }
+      } else {
         // Separators are allowed only between whole bytes.
-        guard !endsWithSeparator, digits.count.isMultiple(of: 2) else { return nil }
+        guard [UInt8(ascii: "-"), UInt8(ascii: ":")].contains(character), !endsWithSeparator,
+          digits.count.isMultiple(of: 2)
+        else { return nil }
         endsWithSeparator = true
-        continue
-      default: return nil
       }
-      endsWithSeparator = false
-      guard digits.count <= 32 else { return nil }
     }
     guard !endsWithSeparator, digits.count == 32 || digits.count == 12 else { return nil }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }

@@ -14,9 +14,8 @@ enum DetachedInput {
     let isOrderList = members.contains { $0.name == "orders" }
     var members = members
     if !isOrderList {
-      for name in ["packageName", "productId"] where !members.states(name) {
-        throw place.missing(name, "Add it, a string such as \"com.example.app\".")
-      }
+      let advice = "Add it, a string such as \"com.example.app\"."
+      try members.require([("packageName", advice), ("productId", advice)], at: place)
       if !members.states("purchaseTime") {
         members.append(
           JSONMember(name: "purchaseTime", value: .integer(Int64(clamping: now.wholeMilliseconds))))
@@ -56,7 +55,8 @@ enum DetachedInput {
         .malformedInput, "The field \"\(name)\" must not contain \"|\" or \":\".")
     }
     return GooglePlayLicense(
-      responseCode: GooglePlayLicense.ResponseCode(responseCode), nonce: nonce, packageName: packageName,
+      responseCode: GooglePlayLicense.ResponseCode(rawValue: responseCode), nonce: nonce,
+      packageName: packageName,
       versionCode: versionCode, userId: userId, timestamp: timestamp, extras: extras)
   }
 }

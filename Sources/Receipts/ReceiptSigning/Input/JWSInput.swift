@@ -9,9 +9,7 @@ enum JWSInput {
     limits: ReceiptLimits
   ) throws(SigningError) -> JWSPayload {
     var members = members
-    for field in required(of: kind) where !members.states(field.name) {
-      throw place.missing(field.name, field.advice)
-    }
+    try members.require(required(of: kind), at: place)
     if kind == .signedRenewalInfo, !members.states("autoRenewProductId"),
       !members.states("autoRenewStatus")
     {
@@ -71,24 +69,21 @@ enum TransactionFields {
   )
 }
 
-/// A part of a notification that is signed before the notification.
-struct NotificationPart: Sendable {
-  enum Place: Sendable {
-    case transactionInfo, renewalInfo, appTransactionInfo
-  }
-
-  let place: Place
-  let payload: JWSPayload
-}
+/// A part of a notification that is signed before the notification, and what puts the signed part into it.
+typealias NotificationPart = (payload: JWSPayload, place: NotificationInput.Place)
 
 /// Authoring JSON of a notification: the payload, with objects in place of the parts that are to be signed.
 enum NotificationInput {
-  private static let parts:
-    [(holder: String, name: String, kind: ReceiptKind, place: NotificationPart.Place)] = [
-      ("data", "signedTransactionInfo", .signedTransaction, .transactionInfo),
-      ("data", "signedRenewalInfo", .signedRenewalInfo, .renewalInfo),
-      ("appData", "signedAppTransactionInfo", .signedAppTransaction, .appTransactionInfo),
-    ]
+  typealias Place = @Sendable (inout Notification, String) -> Void
+
+  private static let parts: [(holder: String, name: String, kind: ReceiptKind, place: Place)] = [
+    ("data", "signedTransactionInfo", .signedTransaction, { $0.data?.signedTransactionInfo = $1 }),
+    ("data", "signedRenewalInfo", .signedRenewalInfo, { $0.data?.signedRenewalInfo = $1 }),
+    (
+      "appData", "signedAppTransactionInfo", .signedAppTransaction,
+      { $0.appData?.signedAppTransactionInfo = $1 }
+    ),
+  ]
 
   static func content(
     _ members: [JSONMember], signedAt now: Timestamp, limits: ReceiptLimits
@@ -99,8 +94,7 @@ enum NotificationInput {
       throw JSONPath().missing(
         "data", "A notification is about one of data, summary, externalPurchaseToken and appData: add it.")
     }
-    var objects: [(place: JSONPath, members: [JSONMember], kind: ReceiptKind, part: NotificationPart.Place)] =
-      []
+    var objects: [(path: JSONPath, members: [JSONMember], kind: ReceiptKind, place: Place)] = []
     for part in parts {
       guard let holder = members.firstIndex(where: { $0.name == part.holder }),
         case .object(var inner) = members[holder].value,
@@ -114,18 +108,24 @@ enum NotificationInput {
     let payload = try JWSInput.payload(
       members, as: .signedNotification, at: JSONPath(), signedAt: now, limits: limits)
     guard case .notification(let notification) = payload else { return .jws(payload) }
-    var signed: [NotificationPart] = []
-    for object in objects {
-      let part = try JWSInput.payload(
-        object.members, as: object.kind, at: object.place, signedAt: notification.signedDate ?? now,
-        limits: limits)
-      signed.append(NotificationPart(place: object.part, payload: part))
+    let signedAt = notification.signedDate ?? now
+    let parts = try objects.map { object throws(SigningError) -> NotificationPart in
+      let payload = try JWSInput.payload(
+        object.members, as: object.kind, at: object.path, signedAt: signedAt, limits: limits)
+      return (payload, object.place)
     }
-    return .notification(notification, parts: signed)
+    return .notification(notification, parts: parts)
   }
 }
 
 extension [JSONMember] {
   /// Returns `true` if a member has the name and a value other than `null`.
   func states(_ name: String) -> Bool { contains { $0.name == name && $0.value != .null } }
+
+  /// Throws an error, with its advice, for a field that has no value.
+  func require(
+    _ fields: [(name: String, advice: String)], at place: JSONPath
+  ) throws(SigningError) {
+    for field in fields where !states(field.name) { throw place.missing(field.name, field.advice) }
+  }
 }

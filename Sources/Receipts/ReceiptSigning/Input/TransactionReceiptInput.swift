@@ -32,10 +32,7 @@ struct TransactionReceiptInput: Sendable {
     let isTrialPeriod = try object.flag("isTrialPeriod")
     let isInIntroOfferPeriod = try object.flag("isInIntroOfferPeriod")
     let transaction = try TransactionInput.decode(&object, limits: limits)
-    for field in TransactionFields.required + [TransactionFields.purchaseDate]
-    where !TransactionInput.has(field.name, in: transaction) {
-      throw object.place.missing(field.name, field.advice)
-    }
+    try members.require(TransactionFields.required + [TransactionFields.purchaseDate], at: object.place)
     if transaction.revocationDate != nil {
       throw object.place.member("revocationDate").failure(
         .malformedInput, "A transaction receipt cannot say that the purchase was revoked.")

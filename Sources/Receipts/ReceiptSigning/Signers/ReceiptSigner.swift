@@ -38,14 +38,7 @@ package struct ReceiptSigner: Sendable {
       return Array(try jws.get().sign(payload).utf8)
     case .notification(var notification, let parts):
       let signer = try jws.get()
-      for part in parts {
-        let signed = try signer.sign(part.payload)
-        switch part.place {
-        case .transactionInfo: notification.data?.signedTransactionInfo = signed
-        case .renewalInfo: notification.data?.signedRenewalInfo = signed
-        case .appTransactionInfo: notification.appData?.signedAppTransactionInfo = signed
-        }
-      }
+      for part in parts { part.place(&notification, try signer.sign(part.payload)) }
       return Array(try signer.sign(.notification(notification)).utf8)
     case .appReceipt(let payload, let deviceIdentifier):
       return try appReceipt.get().sign(payload, deviceIdentifier: deviceIdentifier)

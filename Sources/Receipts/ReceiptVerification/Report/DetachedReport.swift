@@ -13,7 +13,7 @@ package struct DetachedReport {
     switch content {
     case .googlePlayLicense(let license):
       object.object("license") { object in
-        object.member("responseCode", license.responseCode.number)
+        object.member("responseCode", license.responseCode.rawValue)
         object.member("isLicensed", license.responseCode.isLicensed)
         object.member("nonce", license.nonce)
         object.member("versionCode", license.versionCode)

@@ -19,21 +19,18 @@ public enum AdvancedCommerceInAppRequest: Sendable, Hashable {
   /// Turns the renewal of a subscription on again.
   case reactivateSubscription(AdvancedCommerceSubscriptionReactivateInAppRequest)
 
-  fileprivate var operation: AdvancedCommerceRequest.Operation {
+  fileprivate var content:
+    (operation: String, info: AdvancedCommerceRequestInfo, storefront: String?, body: any WireRequest)
+  {
     switch self {
-    case .createOneTimeCharge: .createOneTimeCharge
-    case .createSubscription: .createSubscription
-    case .modifySubscription: .modifySubscription
-    case .reactivateSubscription: .reactivateSubscription
-    }
-  }
-
-  fileprivate var content: (info: AdvancedCommerceRequestInfo, storefront: String?, body: any WireRequest) {
-    switch self {
-    case .createOneTimeCharge(let request): (request.requestInfo, request.storefront, request)
-    case .createSubscription(let request): (request.requestInfo, request.storefront, request)
-    case .modifySubscription(let request): (request.requestInfo, request.storefront, request)
-    case .reactivateSubscription(let request): (request.requestInfo, request.storefront, request)
+    case .createOneTimeCharge(let request):
+      ("CREATE_ONE_TIME_CHARGE", request.requestInfo, request.storefront, request)
+    case .createSubscription(let request):
+      ("CREATE_SUBSCRIPTION", request.requestInfo, request.storefront, request)
+    case .modifySubscription(let request):
+      ("MODIFY_SUBSCRIPTION", request.requestInfo, request.storefront, request)
+    case .reactivateSubscription(let request):
+      ("REACTIVATE_SUBSCRIPTION", request.requestInfo, request.storefront, request)
     }
   }
 }
@@ -43,23 +40,36 @@ extension AdvancedCommerceRequest {
   ///
   /// - Throws: `SigningError` with `invalid-value` and the place of the first limit that the request breaks.
   public init(_ request: AdvancedCommerceInAppRequest) throws(SigningError) {
-    let (info, storefront, body) = request.content
+    let (operation, info, storefront, body) = request.content
     var limits = RequestLimits()
     body.checkFields(&limits, at: "$")
     body.checkRules(&limits)
     if let violation = limits.violation {
       throw SigningError(.invalidValue, at: violation.place, violation.message)
     }
-    var members: [JSONMember] = []
+    let members: [JSONMember]
     do throws(MalformedReceipt) {
-      if case .object(let all) = try JSONValue(parsing: body.encodedJSON()) { members = all }
+      members = try JSONValue(parsing: body.encodedJSON()).object ?? []
     } catch {
       throw SigningError(error)
     }
-    self.init(
-      request.operation, requestReferenceId: info.requestReferenceId, appAccountToken: info.appAccountToken,
-      consistencyToken: info.consistencyToken, storefront: storefront,
-      members: members.filter { $0.name != "requestInfo" && $0.name != "storefront" })
+    var json = JSONWriter()
+    json.object { json in
+      json.member("operation", operation)
+      json.member("version", "1")
+      json.object("requestInfo") { json in
+        json.member("requestReferenceId", info.requestReferenceId.rawValue)
+        json.member("appAccountToken", info.appAccountToken?.rawValue)
+        json.member("consistencyToken", info.consistencyToken)
+      }
+      json.member("storefront", storefront)
+      let written = ["operation", "version", "requestInfo", "storefront"]
+      for member in members where !written.contains(member.name) {
+        json.name(member.name)
+        json.value(member.value)
+      }
+    }
+    self.init(encoded: json.bytes)
   }
 }
 

@@ -7,9 +7,13 @@ import Testing
 
 /// The requests of the Advanced Commerce API that an app hands to StoreKit, typed and checked.
 @Suite struct AdvancedCommerceInAppTests {
-  private static let info = AdvancedCommerceRequestInfo(requestReferenceId: EndpointCall.uuid)
+  private static let info = AdvancedCommerceRequestInfo(requestReferenceId: EndpointCall.uuid).with {
+    $0.appAccountToken = UUIDString(rawValue: "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f")
+    $0.consistencyToken = "c"
+  }
   private static let infoJSON =
-    #""version":"1","requestInfo":{"requestReferenceId":"\#(EndpointCall.uuid.rawValue)"}"#
+    #""version":"1","requestInfo":{"requestReferenceId":"\#(EndpointCall.uuid.rawValue)","#
+    + #""appAccountToken":"7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f","consistencyToken":"c"}"#
 
   private static func modification(
     _ change: (inout AdvancedCommerceSubscriptionModifyInAppRequest) -> Void
@@ -69,7 +73,10 @@ import Testing
   func content() throws {
     let expected: [(AdvancedCommerceInAppRequest, String)] = [
       (
-        Self.charged { $0.storefront = "USA" },
+        Self.charged {
+          $0.storefront = "USA"
+          $0.unknownFields = [JSONMember(name: "operation", value: .string("x"))]
+        },
         #"{"operation":"CREATE_ONE_TIME_CHARGE",\#(Self.infoJSON),"storefront":"USA","currency":"USD","#
           + #""taxCode":"C003-00-1","item":{"SKU":"coins","displayName":"Coins","description":"A hundred","#
           + #""price":4990}}"#
@@ -99,7 +106,7 @@ import Testing
       ),
     ]
     for (request, json) in expected {
-      let encoded = try AdvancedCommerceRequest(request).encoded()
+      let encoded = try AdvancedCommerceRequest(request).encoded
       #expect(String(decoding: encoded, as: UTF8.self) == json)
       let signer = try StoreServer.signer()
       #expect(

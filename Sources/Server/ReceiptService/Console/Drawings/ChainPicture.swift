@@ -2,6 +2,7 @@
 
 #if Server
   internal import ReceiptCodec
+  internal import ReceiptCrypto
   internal import ReceiptInspection
 
   /// The certificates of a signer, root first, as a drawing and as a table.
@@ -36,9 +37,9 @@
         add("missing", missing.name, "missing", missing.reason)
       }
       for certificate in certificates {
-        let details = certificate.details
-        let validity = details.map {
-          "\(ShownTime.day($0.notBefore)) to \(ShownTime.day($0.notAfter)), \($0.key)"
+        let validity = certificate.certificate.map {
+          let (from, to) = Self.validity($0)
+          return "\(ShownTime.day(from)) to \(ShownTime.day(to)), \($0.publicKey.kind.name)"
         }
         add(certificate.role.rawValue, certificate.name, Self.role(certificate), validity ?? "malformed")
       }
@@ -64,14 +65,19 @@
         "Certificates of the \(chainTitle.lowercased())",
         ["Certificate", "Place", "Valid from", "Valid to", "Key", "SHA-256"],
         certificates.map { certificate in
-          let details = certificate.details
+          let details = certificate.certificate
+          let validity = details.map(Self.validity)
           return [
             CellView(certificate.name), CellView(Self.role(certificate)),
-            CellView(details.map { ShownTime.full($0.notBefore) }),
-            CellView(details.map { ShownTime.full($0.notAfter) }), CellView(details?.key),
-            CellView(details?.sha256),
+            CellView(validity.map { ShownTime.full($0.from) }),
+            CellView(validity.map { ShownTime.full($0.to) }),
+            CellView(details?.publicKey.kind.name), CellView(details?.sha256FingerprintHex),
           ]
         }, empty: "No certificates come along.")
+    }
+
+    private static func validity(_ certificate: Certificate) -> (from: Timestamp, to: Timestamp) {
+      (Timestamp(secondsSince1970: certificate.notBefore), Timestamp(secondsSince1970: certificate.notAfter))
     }
 
     private static func role(_ certificate: ChainCertificate) -> String {

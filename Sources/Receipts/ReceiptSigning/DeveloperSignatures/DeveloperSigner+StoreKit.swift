@@ -4,19 +4,6 @@ internal import ReceiptBytes
 public import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The signature of a promotional offer, version 1, with the other values that StoreKit needs (`SKPaymentDiscount`,
-/// `Product.PurchaseOption.promotionalOffer`).
-public struct PromotionalOfferSignature: Sendable, Hashable {
-  /// The ECDSA signature in DER and base64.
-  public var encodedSignature: String
-  /// The identifier of the signing key.
-  public var keyId: String
-  /// The nonce, in lower case.
-  public var nonce: UUIDString
-  /// The signing time in milliseconds since 1970; the App Store accepts the signature for 24 hours.
-  public var timestamp: Int64
-}
-
 extension DeveloperSigner {
   /// Signs a promotional offer, version 1.
   ///
@@ -39,15 +26,15 @@ extension DeveloperSigner {
     let nonce = try Self.canonical(nonce)
     _ = try Self.seconds(timestamp)
     let milliseconds = Int64(timestamp.wholeMilliseconds)
-    let separator: Character = "\u{2063}"
+    let separator = "\u{2063}"
     let fields = [
       bundleId, keyId, productId, offerIdentifier, appAccountToken.lowercased(), nonce, String(milliseconds),
     ]
     // Otherwise one text could pass for two fields.
-    guard !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }) else {
+    guard !fields.contains(where: { $0.unicodeScalars.contains(separator.unicodeScalars) }) else {
       throw SigningError(.invalidValue, "A field of the offer holds U+2063, which separates the fields.")
     }
-    let message = fields.joined(separator: String(separator))
+    let message = fields.joined(separator: separator)
     let signature = try privateKey.sign(Array(message.utf8), using: .ecdsa(.sha256))
     return PromotionalOfferSignature(
       encodedSignature: Base64.encodeToString(signature), keyId: keyId, nonce: UUIDString(rawValue: nonce),
@@ -94,6 +81,24 @@ extension DeveloperSigner {
       claims.member("productId", productId)
       claims.member("allowIntroductoryOffer", allowIntroductoryOffer)
       claims.member("transactionId", transactionId)
+    }
+  }
+
+  /// Signs an Advanced Commerce request: a JWS with the audience `advanced-commerce-api`.
+  ///
+  /// Its claim `request` is the request in base64.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
+  ///   - issuedAt: The current time.
+  /// - Returns: The compact JWS.
+  /// - Throws: ``SigningError`` with `invalid-value` if the nonce is not a UUID or the time is out of range.
+  public func advancedCommerceRequest(
+    _ request: AdvancedCommerceRequest, nonce: UUIDString, issuedAt: Timestamp
+  ) throws(SigningError) -> String {
+    try deviceToken(audience: "advanced-commerce-api", nonce: nonce, issuedAt: issuedAt) { claims in
+      claims.member("request", Base64.encodeToString(request.encoded))
     }
   }
 }
