@@ -3,22 +3,6 @@
 internal import COpenSSL
 
 extension Certificate {
-  /// An extension of a certificate (RFC 5280 section 4.2).
-  package struct Extension: Sendable, Hashable {
-    /// The object identifier in dotted form.
-    package var oid: String
-    /// Indicates whether a verifier that does not know the extension must reject the certificate.
-    package var isCritical: Bool
-    /// The value in DER: the contents of the OCTET STRING.
-    package var value: [UInt8]
-
-    package init(oid: String, isCritical: Bool, value: [UInt8]) {
-      self.oid = oid
-      self.isCritical = isCritical
-      self.value = value
-    }
-  }
-
   /// The extensions, in the order of the certificate.
   package var extensions: [Extension] {
     let count = unsafe X509_get_ext_count(backing.certificate)

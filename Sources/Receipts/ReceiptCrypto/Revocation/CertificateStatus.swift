@@ -2,8 +2,7 @@
 
 internal import ReceiptBytes
 
-/// The status of a certificate according to its issuer, from an OCSP response or a revocation list.
-package struct CertificateStatus: Sendable, Hashable {
+extension CertificateStatus {
   package enum Standing: Sendable, Hashable {
     /// The certificate is not revoked.
     case good
@@ -11,19 +10,6 @@ package struct CertificateStatus: Sendable, Hashable {
     case revoked(at: Int64, reason: CRLReason?)
     /// The responder does not know the certificate.
     case unknown
-  }
-
-  package let standing: Standing
-  /// The time at which the status was known to be correct, in seconds since 1970.
-  package let thisUpdate: Int64
-  /// The latest time at which newer information will be available, in seconds since 1970. `nil` if newer information is
-  /// always available; the status must then not be stored.
-  package let nextUpdate: Int64?
-
-  package init(_ standing: Standing, thisUpdate: Int64, nextUpdate: Int64?) {
-    self.standing = standing
-    self.thisUpdate = thisUpdate
-    self.nextUpdate = nextUpdate
   }
 }
 

@@ -224,19 +224,6 @@ extension ReceiptKind {
   }
 }
 
-/// The statements of authenticated content about itself, in terms that all kinds share.
-struct Claims {
-  let kind: ReceiptKind
-  let environment: ReceiptEnvironment?
-  /// `true` if the signature covers ``environment``.
-  let isEnvironmentSigned: Bool
-  let bundleId: String?
-  let appAppleId: Int64?
-  var signedAt: Timestamp?
-  /// The device binding; `nil` if the receipt is bound to no device.
-  let device: DeviceBinding?
-}
-
 /// The rules that a store's formats fix for each kind.
 struct KindRules {
   /// `true` if every receipt of the kind names its app's bundle.

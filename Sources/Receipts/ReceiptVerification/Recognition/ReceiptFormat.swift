@@ -33,29 +33,13 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   }
 }
 
-/// A format's requirements for the signer's certificates.
-struct CertificateRequirements: Sendable {
+extension CertificateRequirements {
   enum Key: Sendable {
     /// A key on P-256, as ES256 requires.
     case p256
     /// An RSA key of at least this many bits.
     case rsa(bits: Int)
   }
-
-  /// The way in which the path from the signer's certificate to a trusted root is found.
-  enum Path: Sendable {
-    /// The receipt embeds the whole path in order: leaf, intermediate, root (RFC 7515 section 4.1.6).
-    case embedded
-    /// Issuers may be anywhere among the embedded certificates and the verifier's intermediates.
-    case searched
-  }
-
-  let key: Key
-  let path: Path
-  /// The marker extensions of other formats, which are not accepted for this one.
-  let foreignMarkers: CertificateMarkers
-  /// `true` if the format was ever signed under certificates with SHA-1 signatures.
-  let allowsSHA1Certificates: Bool
 
   /// The minimum key length of stores that have a key per app.
   static let keyBits = 2048

@@ -113,13 +113,3 @@ struct DecodedContent {
     }
   }
 }
-
-/// A signed part inside a notification.
-struct SignedPart {
-  /// The part in compact serialization.
-  let compact: String
-  /// The kind of receipt that is expected in its place.
-  let kind: ReceiptKind
-  /// The place in the notification, as a JSON path.
-  let place: String
-}

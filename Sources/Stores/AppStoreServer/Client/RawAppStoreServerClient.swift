@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-package import ReceiptCodec
+internal import ReceiptCodec
 package import ReceiptSigning
 
-/// The address of an App Store Server API: Apple's for production or the sandbox, or a compatible server's.
-public struct AppStoreServerAddress: Sendable, Hashable {
-  /// The environment of the purchases that the server knows.
-  package let environment: ReceiptEnvironment.Category
-  package let url: RemoteURL
-
-  /// Creates an address for a server of your own, such as an emulator.
-  package init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
-    self.environment = environment
-    self.url = url
-  }
-
+extension AppStoreServerAddress {
   /// `https://api.storekit.apple.com`.
   public static let production = AppStoreServerAddress(
     .production, at: RemoteURL(secureHost: "api.storekit.apple.com"))

@@ -5,19 +5,7 @@
 internal import ReceiptCodec
 internal import ReceiptBytes
 
-/// The addresses of the Google Play Developer API and of its access tokens: Google's, or a compatible server's.
-public struct GooglePlayAddress: Sendable, Hashable {
-  /// The base URL of all paths, before `/androidpublisher/v3`.
-  package let url: RemoteURL
-  /// The URL that issues access tokens; `nil` for the URL that the key file names.
-  package let tokenURL: RemoteURL?
-
-  /// Creates an address for a server of your own, such as an emulator.
-  public init(at url: RemoteURL, tokenURL: RemoteURL? = nil) {
-    self.url = url
-    self.tokenURL = tokenURL
-  }
-
+extension GooglePlayAddress {
   /// `https://androidpublisher.googleapis.com`.
   public static let google = GooglePlayAddress.google(tokenURL: nil)
 

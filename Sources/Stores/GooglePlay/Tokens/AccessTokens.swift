@@ -103,12 +103,7 @@ package struct AccessTokenGrant: Sendable {
   }
 }
 
-package struct AccessTokenRefusal: Error, Sendable, Hashable {
-  package let httpStatus: Int
-  /// The error code, such as `invalid_grant`.
-  package let error: String?
-  package let message: String?
-
+extension AccessTokenRefusal {
   /// `true` if a token may be issued later.
   package var isRetryable: Bool { RemoteResponse.isTemporaryFailure(status: httpStatus) }
 }

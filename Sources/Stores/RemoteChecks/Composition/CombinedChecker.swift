@@ -8,24 +8,6 @@ public import ReceiptVerification
 /// If a revocation or a refusal decides, the report names the checker that made it. If a checker whose answer is needed
 /// is unreachable, so is the combination: a missing answer is never a confirmation.
 public struct CombinedChecker: RemoteChecker {
-  package enum Rule: String, Sendable, Hashable {
-    /// Every checker must confirm. The first revocation or refusal decides; without one, a failure does.
-    case allOf = "all-of"
-    /// One confirmation is enough. A revocation decides too, because a source that knows of one knows more than the
-    /// others. The receipt is refused only if every checker refuses it.
-    case anyOf = "any-of"
-    /// The first response decides, whatever it is; checkers that fail are skipped.
-    case firstToAnswer = "first-to-answer"
-  }
-
-  /// The order in which the checkers are asked.
-  public enum Order: Sendable, Hashable {
-    /// One after the other, until one decides.
-    case inTurn
-    /// All at the same time; those still running when one decides are cancelled.
-    case together
-  }
-
   package let rule: Rule
   package let order: Order
   package let checkers: [any RemoteChecker]

@@ -108,27 +108,6 @@ final class HuaweiClient: Sendable {
 
 /// The addresses of the Huawei AppGallery servers that know the purchases of a region.
 public struct HuaweiAddress: Sendable, Hashable {
-  /// A region with its own servers.
-  public enum Site: String, Sendable, Hashable, CaseIterable {
-    /// China.
-    case china
-    /// Europe.
-    case germany
-    /// Asia, Africa and Latin America.
-    case singapore
-    /// Russia.
-    case russia
-
-    fileprivate var names: (code: String, domain: String) {
-      switch self {
-      case .china: ("drcn", "com.cn")
-      case .germany: ("dre", "eu")
-      case .singapore: ("dra", "asia")
-      case .russia: ("drru", "ru")
-      }
-    }
-  }
-
   /// The order service, which knows consumables and one-time purchases.
   let orders: RemoteURL
   let subscriptions: RemoteURL
@@ -154,5 +133,16 @@ public struct HuaweiAddress: Sendable, Hashable {
     self.orders = orders
     self.subscriptions = subscriptions
     self.token = token
+  }
+}
+
+extension HuaweiAddress.Site {
+  fileprivate var names: (code: String, domain: String) {
+    switch self {
+    case .china: ("drcn", "com.cn")
+    case .germany: ("dre", "eu")
+    case .singapore: ("dra", "asia")
+    case .russia: ("drru", "ru")
+    }
   }
 }

@@ -186,3 +186,8 @@ final class RevocationFlight: Sendable {
     for first in waiting { first.deliver(outcome) }
   }
 }
+
+extension RevocationOptions.Note: CustomStringConvertible {
+  /// The subject and the message.
+  public var description: String { "\(subject.rawValue): \(message)" }
+}
