@@ -86,6 +86,33 @@ public struct GooglePlayClient: Sendable {
     let _: NoContent = try await send(call)
   }
 
+  /// Returns the purchases that were refunded, charged back or revoked, page after page as they are needed.
+  ///
+  /// ```swift
+  /// for try await voided in client.voidedPurchases(VoidedPurchasesQuery()) {
+  ///   revoke(voided.purchaseToken)
+  /// }
+  /// ```
+  ///
+  /// - Parameter query: The query; its ``VoidedPurchasesQuery/token`` is that of the page to begin with.
+  /// - Returns: The purchases; iterating throws ``GooglePlayError``.
+  public func voidedPurchases(_ query: VoidedPurchasesQuery = VoidedPurchasesQuery()) -> VoidedPurchases {
+    VoidedPurchases { (token) throws(GooglePlayError) in
+      var query = query
+      if let token { query.token = token }
+      let page = try await send(.voidedPurchases(query: query))
+      let next = page.tokenPagination?.nextPageToken
+      return RemotePage(
+        page.voidedPurchases ?? [], next: next?.isEmpty == true ? nil : next,
+        repeated: GooglePlayError(
+          .voidedPurchases, attempts: 1,
+          .malformedResponse(
+            MalformedReceipt(
+              .duplicate, at: .jsonPath("$.tokenPagination.nextPageToken"),
+              "The server names a page that it answered already."))))
+    }
+  }
+
   private func send<Response>(_ call: GooglePlayCall<Response>, attempts: inout Int) async throws -> Response
   {
     let url = try self.url(of: call)
@@ -148,6 +175,9 @@ extension GooglePlayClient: CustomStringConvertible, CustomReflectable {
       ])
   }
 }
+
+/// The voided purchases of an app; an iteration begins at the query's page and fails with ``GooglePlayError``.
+public typealias VoidedPurchases = RemotePages<VoidedPurchase, GooglePlayError>
 
 /// A call of the Google Play Developer API: an endpoint with its parameters.
 ///
