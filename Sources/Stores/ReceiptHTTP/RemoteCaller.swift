@@ -24,6 +24,19 @@ package struct RemoteCaller: Sendable {
     /// request that is not idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
 
+    /// The outcome of a response: its decoded body if the status is a success, otherwise what `refuse` returns.
+    package static func decoding(
+      _ response: RemoteResponse, _ decode: ([UInt8]) throws(MalformedReceipt) -> Value,
+      malformed: (MalformedReceipt) -> any Error & Sendable, refuse: () -> Outcome
+    ) -> Outcome {
+      guard response.status / 100 == 2 else { return refuse() }
+      do throws(MalformedReceipt) {
+        return .done(try decode(response.body))
+      } catch {
+        return .failed(malformed(error))
+      }
+    }
+
     /// The outcome of a response that refuses a request without any effect.
     package static func refused(
       _ response: RemoteResponse, _ error: any Error & Sendable, now: Timestamp

@@ -19,7 +19,7 @@ internal import ReceiptVerification
 /// ```
 public struct AppStoreServerError: Error, Sendable, Hashable {
   /// The cause of the failure.
-  public indirect enum Cause: Sendable, Hashable {
+  public indirect enum Cause: Error, Sendable, Hashable {
     /// The App Store refused the request with an error code.
     ///
     /// The message is one line of bounded length.

@@ -117,7 +117,6 @@ public struct GooglePlayClient: Sendable {
   {
     let url = try self.url(of: call)
     let end = time.elapsed() + min(retry.deadline, .seconds(31_536_000))
-    let classifier = ResponseClassifier(now: time.now)
     var mayRenew = true
     while true {
       let token = try await tokens.token()
@@ -130,7 +129,9 @@ public struct GooglePlayClient: Sendable {
           return call.request.request(
             call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token.text)")])
         } classify: { response in
-          classifier.classify(response, decode: call.decode)
+          .decoding(
+            response, call.decode, malformed: GooglePlayError.Cause.malformedResponse,
+            refuse: { refuse(response) })
         }
       } catch let refusal as GooglePlayError.Refusal where refusal.code == .unauthorized {
         tokens.forget(token)
@@ -206,29 +207,15 @@ extension GooglePlayCall where Response == NoContent {
   }
 }
 
-/// Classifies a response of the Google Play Developer API: a value, a terminal error, or an error after which the
-/// request may be sent again.
-struct ResponseClassifier {
-  let now: @Sendable () -> Timestamp
-
-  func classify<Value: Sendable>(
-    _ response: RemoteResponse, decode: ([UInt8]) throws(MalformedReceipt) -> Value
-  ) -> RemoteCaller.Outcome<Value> {
-    guard response.status / 100 == 2 else { return refuse(response) }
-    do throws(MalformedReceipt) {
-      return .done(try decode(response.body))
-    } catch {
-      return .failed(GooglePlayError.Cause.malformedResponse(error))
-    }
-  }
-
+extension GooglePlayClient {
+  /// Classifies a response without a success status: a terminal error, or one after which the request may be sent again.
   private func refuse<Value: Sendable>(_ response: RemoteResponse) -> RemoteCaller.Outcome<Value> {
     let error = try? PlayErrorBody(json: response.body, part: "error", limits: .standard).error
     let reason = error?.errors?.lazy.compactMap(\.reason).first
     let refusal = GooglePlayError.Refusal(
       code: Self.code(response.status, status: error?.status, reason: reason), httpStatus: response.status,
       status: error?.status.map(ShownText.line), reason: reason.map(ShownText.line),
-      message: error?.message.map(ShownText.line), retryAfter: response.retryAfter(now: now()))
+      message: error?.message.map(ShownText.line), retryAfter: response.retryAfter(now: time.now()))
     switch refusal.code {
     case .quotaExceeded, .conflict:
       return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: false)
