@@ -2,7 +2,6 @@
 
 internal import ReceiptCodec
 internal import ReceiptCrypto
-internal import Synchronization
 
 /// A certificate and its issuer's certificate.
 struct RevocationQuestion: Sendable, Hashable {
@@ -150,42 +149,6 @@ struct RevocationFailure: Error, Sendable, Hashable {
 }
 
 typealias RevocationOutcome = Result<KnownStatus, RevocationFailure>
-
-/// A request whose outcome any number of tasks can await.
-final class RevocationFlight: Sendable {
-  private struct State {
-    var outcome: RevocationOutcome?
-    var waiting: [FirstResult<RevocationOutcome>] = []
-  }
-
-  private let state = Mutex(State())
-
-  /// The outcome; or `cancelled` as soon as the waiting task is cancelled, while the request goes on for the others.
-  var outcome: RevocationOutcome {
-    get async {
-      let first = FirstResult<RevocationOutcome>()
-      let completed = state.withLock { state in
-        if state.outcome == nil { state.waiting.append(first) }
-        return state.outcome
-      }
-      if let completed { return completed }
-      return await withTaskCancellationHandler {
-        await first.value
-      } onCancel: {
-        first.deliver(.failure(.cancelled))
-      }
-    }
-  }
-
-  func complete(_ outcome: RevocationOutcome) {
-    let waiting = state.withLock { state in
-      state.outcome = outcome
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for first in waiting { first.deliver(outcome) }
-  }
-}
 
 extension RevocationOptions.Note: CustomStringConvertible {
   /// The subject and the message.
