@@ -113,17 +113,9 @@ package struct KeyUsage: OptionSet, Sendable, Hashable {
 
   /// Signing data other than certificates and revocation lists.
   package static let digitalSignature = KeyUsage(rawValue: 1 << 0)
-  /// Signing data that the signer must not be able to repudiate (contentCommitment).
-  package static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
   package static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
-  package static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
-  package static let keyAgreement = KeyUsage(rawValue: 1 << 4)
   package static let keyCertSign = KeyUsage(rawValue: 1 << 5)
   package static let cRLSign = KeyUsage(rawValue: 1 << 6)
-  /// Key agreement, for encryption only.
-  package static let encipherOnly = KeyUsage(rawValue: 1 << 7)
-  /// Key agreement, for decryption only.
-  package static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 
   /// Creates a set from OpenSSL's layout. The low byte is the first octet of the BIT STRING, and the octet's first bit
   /// is its highest.

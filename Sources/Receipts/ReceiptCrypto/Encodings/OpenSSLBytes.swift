@@ -76,6 +76,27 @@ enum OpenSSLObject {
     }
   }
 
+  /// Returns the dotted form of an algorithm's identifier.
+  static func dotted(algorithm: UnsafePointer<X509_ALGOR>?) -> String {
+    var object: OpaquePointer?
+    unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
+    return unsafe dotted(object)
+  }
+
+  /// Returns the dotted form of the first critical extension other than `known`; `nil` if there is none.
+  static func unknownCriticalExtension(
+    among count: Int32, other known: Int32? = nil, _ extensionAt: (Int32) -> OpaquePointer?
+  ) -> String? {
+    for index in 0..<max(0, count) {
+      guard let found = unsafe extensionAt(index), unsafe X509_EXTENSION_get_critical(found) == 1 else {
+        continue
+      }
+      let object = unsafe X509_EXTENSION_get_object(found)
+      if unsafe known == nil || OBJ_obj2nid(object) != known { return unsafe dotted(object) }
+    }
+    return nil
+  }
+
   /// Calls `body` with the OpenSSL object for a dotted form; returns `nil` if `text` is not a dotted form.
   static func withObject<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -> Result? {
     guard let object = unsafe OBJ_txt2obj(text, 1) else {

@@ -25,24 +25,21 @@ package struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConv
   package static let affiliationChanged = CRLReason(rawValue: 3)
   package static let superseded = CRLReason(rawValue: 4)
   package static let cessationOfOperation = CRLReason(rawValue: 5)
-  package static let certificateHold = CRLReason(rawValue: 6)
-  package static let removeFromCRL = CRLReason(rawValue: 8)
-  package static let privilegeWithdrawn = CRLReason(rawValue: 9)
-  package static let aACompromise = CRLReason(rawValue: 10)
 
   /// `true` if the reason implies that the key was not compromised, so that signatures from before the revocation are
   /// valid.
   package var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
   /// The name in RFC 5280, or the number if there is no name.
-  package var description: String { Self.names[self] ?? "reason \(rawValue)" }
+  package var description: String {
+    Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "reason \(rawValue)"
+  }
 
-  private static let names: [CRLReason: String] = [
-    .unspecified: "unspecified", .keyCompromise: "keyCompromise", .cACompromise: "cACompromise",
-    .affiliationChanged: "affiliationChanged", .superseded: "superseded",
-    .cessationOfOperation: "cessationOfOperation", .certificateHold: "certificateHold",
-    .removeFromCRL: "removeFromCRL", .privilegeWithdrawn: "privilegeWithdrawn",
-    .aACompromise: "aACompromise",
+  /// The names by value; 7 is not used.
+  private static let names = [
+    "unspecified", "keyCompromise", "cACompromise", "affiliationChanged", "superseded",
+    "cessationOfOperation", "certificateHold", "reason 7", "removeFromCRL", "privilegeWithdrawn",
+    "aACompromise",
   ]
 }
 
