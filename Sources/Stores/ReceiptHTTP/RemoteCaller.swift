@@ -94,7 +94,8 @@ package struct RemoteCaller: Sendable {
   ///
   /// - Throws: ``Failure``, or an error of `classify` or `request`.
   package func send<Value: Sendable>(
-    isIdempotent: Bool, _ request: () throws -> RemoteRequest, classify: (RemoteResponse) -> Outcome<Value>
+    isIdempotent: Bool, _ request: () async throws -> RemoteRequest,
+    classify: (RemoteResponse) -> Outcome<Value>
   ) async throws -> Value {
     // A year exceeds every deadline; the limit keeps the largest durations out of the arithmetic.
     let end = time.elapsed() + min(policy.deadline, .seconds(31_536_000))
@@ -106,7 +107,7 @@ package struct RemoteCaller: Sendable {
       var notBefore: Timestamp?
       var mayRepeat: Bool
       do {
-        let response = try await exchange(try request(), until: end)
+        let response = try await exchange(try await request(), until: end)
         switch classify(response) {
         case .done(let value): return value
         case .failed(let final): throw Final(error: final)

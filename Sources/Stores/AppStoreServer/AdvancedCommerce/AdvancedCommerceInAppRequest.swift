@@ -19,23 +19,23 @@ public enum AdvancedCommerceInAppRequest: Sendable, Hashable {
   /// Turns the renewal of a subscription on again.
   case reactivateSubscription(AdvancedCommerceSubscriptionReactivateInAppRequest)
 
-  fileprivate var operation: AdvancedCommerceRequest.Operation {
+  fileprivate var content: Content {
     switch self {
-    case .createOneTimeCharge: .createOneTimeCharge
-    case .createSubscription: .createSubscription
-    case .modifySubscription: .modifySubscription
-    case .reactivateSubscription: .reactivateSubscription
+    case .createOneTimeCharge(let request):
+      (.createOneTimeCharge, request.requestInfo, request.storefront, request)
+    case .createSubscription(let request):
+      (.createSubscription, request.requestInfo, request.storefront, request)
+    case .modifySubscription(let request):
+      (.modifySubscription, request.requestInfo, request.storefront, request)
+    case .reactivateSubscription(let request):
+      (.reactivateSubscription, request.requestInfo, request.storefront, request)
     }
   }
 
-  fileprivate var content: (info: AdvancedCommerceRequestInfo, storefront: String?, body: any WireRequest) {
-    switch self {
-    case .createOneTimeCharge(let request): (request.requestInfo, request.storefront, request)
-    case .createSubscription(let request): (request.requestInfo, request.storefront, request)
-    case .modifySubscription(let request): (request.requestInfo, request.storefront, request)
-    case .reactivateSubscription(let request): (request.requestInfo, request.storefront, request)
-    }
-  }
+  fileprivate typealias Content = (
+    operation: AdvancedCommerceRequest.Operation, info: AdvancedCommerceRequestInfo, storefront: String?,
+    body: any WireRequest
+  )
 }
 
 extension AdvancedCommerceRequest {
@@ -43,7 +43,7 @@ extension AdvancedCommerceRequest {
   ///
   /// - Throws: `SigningError` with `invalid-value` and the place of the first limit that the request breaks.
   public init(_ request: AdvancedCommerceInAppRequest) throws(SigningError) {
-    let (info, storefront, body) = request.content
+    let (operation, info, storefront, body) = request.content
     var limits = RequestLimits()
     body.checkFields(&limits, at: "$")
     body.checkRules(&limits)
@@ -57,7 +57,7 @@ extension AdvancedCommerceRequest {
       throw SigningError(error)
     }
     self.init(
-      request.operation, requestReferenceId: info.requestReferenceId, appAccountToken: info.appAccountToken,
+      operation, requestReferenceId: info.requestReferenceId, appAccountToken: info.appAccountToken,
       consistencyToken: info.consistencyToken, storefront: storefront,
       members: members.filter { $0.name != "requestInfo" && $0.name != "storefront" })
   }

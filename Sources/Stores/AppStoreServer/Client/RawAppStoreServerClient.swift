@@ -56,13 +56,13 @@ package struct RawAppStoreServerClient: Sendable {
     }
     let caller = RemoteCaller(transport: transport, policy: retry, time: time)
     var attempts = 0
-    var token = ""
+    var token = Secret("")
     do {
       let response = try await caller.send(isIdempotent: call.endpoint.isIdempotent) {
-        token = try tokens.token()
+        token = try await tokens.token()
         attempts += 1
         return call.request.request(
-          call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token)")])
+          call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token.text)")])
       } classify: { response in
         if response.status == 401 { tokens.forget(token) }
         return .decoding(
@@ -78,7 +78,6 @@ package struct RawAppStoreServerClient: Sendable {
   private static func cause(of error: any Error) -> AppStoreServerError.Cause {
     switch error {
     case let cause as AppStoreServerError.Cause: cause
-    case let error as SigningError: .signing(error)
     case RemoteCaller.Failure.transport(let error): .transport(error)
     case RemoteCaller.Failure.redirected(let status, let location, let followed):
       .redirected(status: status, location: location.map(ShownText.line), followed: followed)
