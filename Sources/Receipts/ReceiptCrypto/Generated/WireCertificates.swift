@@ -104,3 +104,22 @@ package struct CertificateStatus: Sendable, Hashable {
     self.nextUpdate = nextUpdate
   }
 }
+
+extension CertificationPath {
+  /// The reason for which a path is not valid.
+  package struct Failure: Sendable, Error, CustomStringConvertible, Hashable {
+    /// OpenSSL's `X509_V_ERR_…` code, or ``unspecified`` for an error that this package finds itself.
+    package let errorCode: Int
+    /// The index of the certificate at fault in the path, in which the leaf is 0 and the anchor is last.
+    package let depth: Int
+    /// A description of the error.
+    package let text: String
+
+    /// Creates one from its fields.
+    package init(errorCode: Int, depth: Int, text: String) {
+      self.errorCode = errorCode
+      self.depth = depth
+      self.text = text
+    }
+  }
+}

@@ -81,3 +81,36 @@ struct CertificateRequirements: Sendable {
     self.allowsSHA1Certificates = allowsSHA1Certificates
   }
 }
+
+/// The content of a receipt, decoded after its signature was verified.
+struct DecodedContent: Sendable {
+  /// The content.
+  let content: VerifiedReceipt.Content
+  /// The content's statements about itself, in terms that all kinds share.
+  let claims: Claims
+  /// The unverified signed parts of a notification, in the order transaction, renewal info, app transaction.
+  var parts: [SignedPart]
+
+  /// Creates one from its fields.
+  init(content: VerifiedReceipt.Content, claims: Claims, parts: [SignedPart] = []) {
+    self.content = content
+    self.claims = claims
+    self.parts = parts
+  }
+}
+
+extension PolicyEvaluator {
+  /// The result of an accepted evaluation.
+  struct Acceptance: Sendable {
+    /// The path whose certificates are valid under the time rule.
+    let path: SigningPath
+    /// The reason that the environment is not proven, if the policy requires proof and accepts everything else.
+    let unprovenEnvironment: Reason?
+
+    /// Creates one from its fields.
+    init(path: SigningPath, unprovenEnvironment: Reason?) {
+      self.path = path
+      self.unprovenEnvironment = unprovenEnvironment
+    }
+  }
+}

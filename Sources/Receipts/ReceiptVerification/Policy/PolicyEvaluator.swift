@@ -21,14 +21,6 @@ struct PolicyEvaluator: Sendable {
     case part(of: ReceiptEnvironment?, kind: ReceiptKind)
   }
 
-  /// The result of an accepted evaluation.
-  struct Acceptance {
-    /// The path whose certificates are valid under the time rule.
-    let path: SigningPath
-    /// The reason that the environment is not proven, if the policy requires proof and accepts everything else.
-    let unprovenEnvironment: Reason?
-  }
-
   /// Evaluates the policy on content and returns the path that is valid under it. The claims are those of the content;
   /// a notification without a signing time has that of its parts.
   func evaluate(

@@ -13,22 +13,14 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   /// Data with a detached signature.
   case detached
 
-  var name: String {
+  /// The name of the format, the place of the signature, and the words for the content that it covers, in reasons and
+  /// diagnostics.
+  var terms: (name: String, place: String, covers: String) {
     switch self {
-    case .jws: "a JWS"
-    case .appReceipt: "an app receipt"
-    case .transactionReceipt: "a transaction receipt"
-    case .detached: "data with a signature beside it"
-    }
-  }
-
-  /// The place of the signature and the words for the content that it covers, in reasons and diagnostics.
-  var signatureTerms: (place: String, covers: String) {
-    switch self {
-    case .jws: ("JWS signature", "header and payload")
-    case .appReceipt: ("signerInfo", "the content")
-    case .transactionReceipt: ("key \"signature\"", "purchase-info")
-    case .detached: ("$.signature", "the data")
+    case .jws: ("a JWS", "JWS signature", "header and payload")
+    case .appReceipt: ("an app receipt", "signerInfo", "the content")
+    case .transactionReceipt: ("a transaction receipt", "key \"signature\"", "purchase-info")
+    case .detached: ("data with a signature beside it", "$.signature", "the data")
     }
   }
 }

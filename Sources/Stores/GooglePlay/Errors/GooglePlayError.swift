@@ -78,6 +78,8 @@ extension GooglePlayError.Cause {
     switch error {
     case let cause as GooglePlayError.Cause: self = cause
     case let refusal as GooglePlayError.Refusal: self = .refused(refusal)
+    case let refusal as AccessTokenRefusal:
+      self = .tokenRefused(httpStatus: refusal.httpStatus, error: refusal.error, message: refusal.message)
     case let error as CryptoError: self = .signing(error.message)
     case RemoteCaller.Failure.transport(let error): self = .transport(error)
     case RemoteCaller.Failure.redirected(let status, let location, let followed):

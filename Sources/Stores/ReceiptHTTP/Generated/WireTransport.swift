@@ -196,3 +196,51 @@ public struct RemoteTime: Sendable {
     self.random = random
   }
 }
+
+extension RemoteURL {
+  /// The reason why a URL is refused.
+  public struct Failure: Sendable, Error, CustomStringConvertible, Hashable {
+    /// The problem and its remedy.
+    public let description: String
+
+    /// Creates one from its fields.
+    package init(description: String) {
+      self.description = description
+    }
+  }
+}
+
+extension RequestLimits {
+  /// The documented limit that a request breaks.
+  package struct Violation: Sendable, Error, Hashable {
+    /// The place of the value.
+    package let place: String
+    /// A sentence that describes the limit.
+    package let message: String
+
+    /// Creates one from its fields.
+    package init(place: String, message: String) {
+      self.place = place
+      self.message = message
+    }
+  }
+}
+
+extension SharedFetch {
+  /// A value that was fetched, until it expires.
+  package struct Held: Sendable {
+    /// The value.
+    package let value: Value
+    /// The time at which it was obtained.
+    package let obtainedAt: Timestamp
+    /// The time from which it is no longer used.
+    package let usableUntil: Timestamp
+
+    /// Creates one from its fields.
+    package init(_ value: Value, obtainedAt: Timestamp, usableUntil: Timestamp) {
+      self.value = value
+      self.obtainedAt = obtainedAt
+      self.usableUntil = usableUntil
+    }
+  }
+}

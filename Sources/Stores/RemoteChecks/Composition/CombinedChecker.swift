@@ -89,14 +89,12 @@ public struct CombinedChecker: RemoteChecker {
   }
 
   private func conclusion(of reports: [CheckerReport]) -> (CheckerAnswer, decidedBy: String?) {
-    if let report = reports.first(where: isDecisive) { return (report.answer, report.decidedBy) }
     // A retryable failure wins over a terminal one: if one checker may answer later, so may the combination.
-    for report in reports {
-      if case .retryableFailure = report.answer { return (report.answer, report.decidedBy) }
-    }
-    for report in reports {
-      if case .terminalFailure = report.answer { return (report.answer, report.decidedBy) }
-    }
+    let decisive =
+      reports.first(where: isDecisive)
+      ?? reports.first { if case .retryableFailure = $0.answer { true } else { false } }
+      ?? reports.first { if case .terminalFailure = $0.answer { true } else { false } }
+    if let decisive { return (decisive.answer, decisive.decidedBy) }
     guard let first = reports.first else {
       return (.terminalFailure(message: "There is no checker to ask."), nil)
     }

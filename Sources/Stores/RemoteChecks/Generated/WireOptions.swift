@@ -220,3 +220,63 @@ extension RevocationOptions.Note {
     case refreshFailed = "refresh-failed"
   }
 }
+
+/// The addresses of the Huawei AppGallery servers that know the purchases of a region.
+public struct HuaweiAddress: Sendable, Hashable {
+  /// The order service, which knows consumables and one-time purchases.
+  package let orders: RemoteURL
+  /// The subscription service.
+  package let subscriptions: RemoteURL
+  /// The service that issues access tokens.
+  package let token: RemoteURL
+
+  /// Creates one from its fields.
+  package init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
+    self.orders = orders
+    self.subscriptions = subscriptions
+    self.token = token
+  }
+}
+
+/// A certificate and its issuer's certificate.
+struct RevocationQuestion: Sendable, Hashable {
+  /// The certificate.
+  let certificate: Certificate
+  /// Its issuer's certificate.
+  let issuer: Certificate
+
+  /// Creates one from its fields.
+  init(certificate: Certificate, issuer: Certificate) {
+    self.certificate = certificate
+    self.issuer = issuer
+  }
+}
+
+/// The status of one certificate, and how long it may be cached.
+struct KnownStatus: Sendable {
+  /// The status.
+  let status: CertificateStatus
+  /// The time, in seconds since 1970, until which the status need not be checked again; `nil` if it must not
+  /// be cached.
+  let freshUntil: Double?
+
+  /// Creates one from its fields.
+  init(status: CertificateStatus, freshUntil: Double?) {
+    self.status = status
+    self.freshUntil = freshUntil
+  }
+}
+
+/// The reason why the status of a certificate could not be obtained.
+struct RevocationFailure: Sendable, Error, Hashable {
+  /// A sentence that describes the failure.
+  let message: String
+  /// `true` if asking again may help.
+  let isRetryable: Bool
+
+  /// Creates one from its fields.
+  init(message: String, isRetryable: Bool) {
+    self.message = message
+    self.isRetryable = isRetryable
+  }
+}

@@ -3,12 +3,6 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A certificate and its issuer's certificate.
-struct RevocationQuestion: Sendable, Hashable {
-  let certificate: Certificate
-  let issuer: Certificate
-}
-
 /// The address of an OCSP responder or of a revocation list.
 enum RevocationPointer: Sendable, Hashable {
   case ocsp(RemoteURL)
@@ -131,19 +125,7 @@ struct RevocationSource: Sendable {
   }
 }
 
-/// The status of one certificate, and how long it may be cached.
-struct KnownStatus: Sendable {
-  let status: CertificateStatus
-  /// The time, in seconds since 1970, until which the status need not be checked again; `nil` if it must not be cached.
-  let freshUntil: Double?
-}
-
-/// The reason why the status of a certificate could not be obtained.
-struct RevocationFailure: Error, Sendable, Hashable {
-  let message: String
-  /// `true` if asking again may help.
-  let isRetryable: Bool
-
+extension RevocationFailure {
   static let shutDown = RevocationFailure(message: "The checker was shut down.", isRetryable: false)
   static let cancelled = RevocationFailure(message: "The task was cancelled.", isRetryable: true)
 }
