@@ -45,6 +45,13 @@ enum OpenSSLBytes {
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
+  /// Returns the seconds since 1970 of an ASN.1 time; `nil` if there is none or it is not a valid time.
+  static func seconds(of time: UnsafeRawPointer?) -> Int64? {
+    var seconds: Int64 = 0
+    guard let time = unsafe time else { return nil }
+    return unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 ? seconds : nil
+  }
+
   /// Returns the bytes that `write` prints to a memory BIO; `nil` if it fails.
   static func written(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }

@@ -97,8 +97,7 @@ final class RevocationListBacking {
   }
 
   private static func seconds(_ time: UnsafeRawPointer?) throws(RevocationListError) -> Int64 {
-    var seconds: Int64 = 0
-    guard let time = unsafe time, unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 else {
+    guard let seconds = unsafe OpenSSLBytes.seconds(of: time) else {
       throw RevocationListError(.malformedList, "The list contains an invalid time.")
     }
     return seconds
