@@ -96,3 +96,9 @@ public struct ReceiptVerifier: Sendable {
       on: verify(bytes))
   }
 }
+
+extension VerificationCapabilities {
+  /// The capabilities of this process.
+  public static let current = VerificationCapabilities(
+    libcryptoVersion: Libcrypto.version, hasFixedKeyTables: FixedKeyVerifier.isAvailable)
+}

@@ -24,6 +24,19 @@ package struct RemoteCaller: Sendable {
     /// request that is not idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
 
+    /// The outcome of a response: its decoded body if the status is a success, otherwise what `refuse` returns.
+    package static func decoding(
+      _ response: RemoteResponse, _ decode: ([UInt8]) throws(MalformedReceipt) -> Value,
+      malformed: (MalformedReceipt) -> any Error & Sendable, refuse: () -> Outcome
+    ) -> Outcome {
+      guard response.status / 100 == 2 else { return refuse() }
+      do throws(MalformedReceipt) {
+        return .done(try decode(response.body))
+      } catch {
+        return .failed(malformed(error))
+      }
+    }
+
     /// The outcome of a response that refuses a request without any effect.
     package static func refused(
       _ response: RemoteResponse, _ error: any Error & Sendable, now: Timestamp
@@ -81,7 +94,8 @@ package struct RemoteCaller: Sendable {
   ///
   /// - Throws: ``Failure``, or an error of `classify` or `request`.
   package func send<Value: Sendable>(
-    isIdempotent: Bool, _ request: () throws -> RemoteRequest, classify: (RemoteResponse) -> Outcome<Value>
+    isIdempotent: Bool, _ request: () async throws -> RemoteRequest,
+    classify: (RemoteResponse) -> Outcome<Value>
   ) async throws -> Value {
     // A year exceeds every deadline; the limit keeps the largest durations out of the arithmetic.
     let end = time.elapsed() + min(policy.deadline, .seconds(31_536_000))
@@ -93,7 +107,7 @@ package struct RemoteCaller: Sendable {
       var notBefore: Timestamp?
       var mayRepeat: Bool
       do {
-        let response = try await exchange(try request(), until: end)
+        let response = try await exchange(try await request(), until: end)
         switch classify(response) {
         case .done(let value): return value
         case .failed(let final): throw Final(error: final)

@@ -4,12 +4,6 @@
 ///
 /// Plain `http` is refused, except to this machine or if the caller allows it explicitly.
 public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
-  /// The reason why a URL is refused.
-  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The problem and its remedy.
-    public let description: String
-  }
-
   /// `true` if the scheme is `https`.
   public let isSecure: Bool
   /// The host name or address in lower case; an IPv6 address without its brackets.

@@ -10,18 +10,6 @@ internal import Synchronization
 /// A value that is fetched when needed and shared by all tasks until it expires, such as an access token or a set of
 /// keys. At most one fetch is under way at a time, for all waiting tasks.
 package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sendable {
-  package struct Held: Sendable {
-    package let value: Value
-    package let obtainedAt: Timestamp
-    package let usableUntil: Timestamp
-
-    package init(_ value: Value, obtainedAt: Timestamp, usableUntil: Timestamp) {
-      self.value = value
-      self.obtainedAt = obtainedAt
-      self.usableUntil = usableUntil
-    }
-  }
-
   package typealias Outcome = Result<Held, Failure>
 
   private struct State {

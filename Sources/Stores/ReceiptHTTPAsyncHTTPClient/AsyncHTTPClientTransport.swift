@@ -17,26 +17,6 @@
   ///
   /// It uses HTTP/1.1, and TLS 1.2 or later.
   public struct AsyncHTTPClientTransport: HTTPTransport {
-    /// The settings of connections.
-    public struct Configuration: Sendable, Hashable {
-      /// PEM texts of certificates to trust besides the system's; each text holds one or more.
-      package var additionalTrustRoots: [String]
-      /// TLS included.
-      package var connectTimeout: Duration
-      /// The number of connections to one host (a soft limit).
-      package var connectionsPerHost: Int
-
-      /// Creates a configuration; by default with the system's roots, 5 s to connect and 8 connections.
-      public init(
-        additionalTrustRoots: [String] = [], connectTimeout: Duration = .seconds(5),
-        connectionsPerHost: Int = 8
-      ) {
-        self.additionalTrustRoots = additionalTrustRoots
-        self.connectTimeout = connectTimeout
-        self.connectionsPerHost = connectionsPerHost
-      }
-    }
-
     private let client: HTTPClient
     private let ownsClient: Bool
 

@@ -84,9 +84,9 @@ struct VerdictReport {
       for purchase in PurchaseReport.all(of: receipt, at: instant) {
         report.add("transaction", purchase.text)
       }
-      report.add("renewal", RenewalReport(of: receipt)?.text)
+      report.add("renewal", receipt.renewalInfo?.text)
       if case .detached(let content) = receipt.content {
-        for line in DetachedReport(content).lines { report.add(line.name, line.value) }
+        for line in content.lines { report.add(line.name, line.value) }
       }
     }
     for check in verdict.checks {
@@ -144,28 +144,28 @@ extension PurchaseReport {
   }
 }
 
-extension RenewalReport {
+extension JWSRenewalInfo {
   var text: String {
     let status: String? =
-      switch renewal.autoRenewStatus {
+      switch autoRenewStatus {
       case .on: "renews"
       case .off: "does NOT renew"
       default: nil
       }
     let parts = [
-      status, renewal.autoRenewProductId, renewal.renewalDate.map { "on \($0.iso8601)" },
-      Money.text(renewal.renewalPrice, renewal.currency).map { "for \($0)" },
-      renewal.isInBillingRetryPeriod == true ? "IN BILLING RETRY" : nil,
-      renewal.gracePeriodExpiresDate.map { "grace period until \($0.iso8601)" },
-      renewal.expirationIntent.map { "expired: \($0)" },
+      status, autoRenewProductId, renewalDate.map { "on \($0.iso8601)" },
+      Money.text(renewalPrice, currency).map { "for \($0)" },
+      isInBillingRetryPeriod == true ? "IN BILLING RETRY" : nil,
+      gracePeriodExpiresDate.map { "grace period until \($0.iso8601)" },
+      expirationIntent.map { "expired: \($0)" },
     ]
     return parts.compactMap(\.self).joined(separator: "  ")
   }
 }
 
-extension DetachedReport {
+extension DetachedContent {
   var lines: [(name: String, value: String)] {
-    switch content {
+    switch self {
     case .googlePlayLicense(let license):
       return [
         ("licence", "\(license.responseCode)"), ("nonce", String(license.nonce)), ("user", license.userId),
@@ -175,7 +175,7 @@ extension DetachedReport {
       var lines = unpaid.map { purchase in
         ("NOT PAID", "\(purchase.orderId ?? "(no order)")  state \(purchase.state)")
       }
-      if let account = content.obfuscatedAccountId { lines.append(("account", account)) }
+      if let account = obfuscatedAccountId { lines.append(("account", account)) }
       return lines
     }
   }

@@ -3,22 +3,6 @@
 internal import COpenSSL
 
 extension Certificate {
-  /// An extension of a certificate (RFC 5280 section 4.2).
-  package struct Extension: Sendable, Hashable {
-    /// The object identifier in dotted form.
-    package var oid: String
-    /// Indicates whether a verifier that does not know the extension must reject the certificate.
-    package var isCritical: Bool
-    /// The value in DER: the contents of the OCTET STRING.
-    package var value: [UInt8]
-
-    package init(oid: String, isCritical: Bool, value: [UInt8]) {
-      self.oid = oid
-      self.isCritical = isCritical
-      self.value = value
-    }
-  }
-
   /// The extensions, in the order of the certificate.
   package var extensions: [Extension] {
     let count = unsafe X509_get_ext_count(backing.certificate)
@@ -129,17 +113,9 @@ package struct KeyUsage: OptionSet, Sendable, Hashable {
 
   /// Signing data other than certificates and revocation lists.
   package static let digitalSignature = KeyUsage(rawValue: 1 << 0)
-  /// Signing data that the signer must not be able to repudiate (contentCommitment).
-  package static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
   package static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
-  package static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
-  package static let keyAgreement = KeyUsage(rawValue: 1 << 4)
   package static let keyCertSign = KeyUsage(rawValue: 1 << 5)
   package static let cRLSign = KeyUsage(rawValue: 1 << 6)
-  /// Key agreement, for encryption only.
-  package static let encipherOnly = KeyUsage(rawValue: 1 << 7)
-  /// Key agreement, for decryption only.
-  package static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 
   /// Creates a set from OpenSSL's layout. The low byte is the first octet of the BIT STRING, and the octet's first bit
   /// is its highest.

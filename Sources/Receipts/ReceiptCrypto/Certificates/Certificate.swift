@@ -66,9 +66,7 @@ public struct Certificate: Sendable {
   package var signatureAlgorithmOID: String {
     var algorithm: UnsafePointer<X509_ALGOR>?
     unsafe X509_get0_signature(nil, &algorithm, backing.certificate)
-    var object: OpaquePointer?
-    unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
-    return unsafe OpenSSLObject.dotted(object)
+    return unsafe OpenSSLObject.dotted(algorithm: algorithm)
   }
 
   /// Returns `true` if the issuer's key made this certificate's signature. It checks neither names nor dates nor

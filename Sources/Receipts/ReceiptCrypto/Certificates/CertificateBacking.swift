@@ -107,18 +107,12 @@ final class CertificateBacking {
   private static func validity(
     of certificate: OpaquePointer
   ) throws(CryptoError) -> (notBefore: Int64, notAfter: Int64) {
-    guard let notBefore = unsafe seconds(UnsafeRawPointer(X509_get0_notBefore(certificate))),
-      let notAfter = unsafe seconds(UnsafeRawPointer(X509_get0_notAfter(certificate)))
+    guard let notBefore = unsafe OpenSSLBytes.seconds(of: UnsafeRawPointer(X509_get0_notBefore(certificate))),
+      let notAfter = unsafe OpenSSLBytes.seconds(of: UnsafeRawPointer(X509_get0_notAfter(certificate)))
     else {
       throw ErrorQueue.error(.malformedCertificate, "The certificate's validity is not two dates.")
     }
     return (notBefore, notAfter)
-  }
-
-  /// Returns the seconds since 1970; `nil` if `time` is not a valid time.
-  private static func seconds(_ time: UnsafeRawPointer) -> Int64? {
-    var seconds: Int64 = 0
-    return unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 ? seconds : nil
   }
 }
 

@@ -45,6 +45,13 @@ enum OpenSSLBytes {
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
+  /// Returns the seconds since 1970 of an ASN.1 time; `nil` if there is none or it is not a valid time.
+  static func seconds(of time: UnsafeRawPointer?) -> Int64? {
+    var seconds: Int64 = 0
+    guard let time = unsafe time else { return nil }
+    return unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 ? seconds : nil
+  }
+
   /// Returns the bytes that `write` prints to a memory BIO; `nil` if it fails.
   static func written(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
@@ -74,6 +81,27 @@ enum OpenSSLObject {
       guard length > 0, Int(length) < buffer.count, let text = buffer.baseAddress else { return "" }
       return unsafe String(cString: text)
     }
+  }
+
+  /// Returns the dotted form of an algorithm's identifier.
+  static func dotted(algorithm: UnsafePointer<X509_ALGOR>?) -> String {
+    var object: OpaquePointer?
+    unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
+    return unsafe dotted(object)
+  }
+
+  /// Returns the dotted form of the first critical extension other than `known`; `nil` if there is none.
+  static func unknownCriticalExtension(
+    among count: Int32, other known: Int32? = nil, _ extensionAt: (Int32) -> OpaquePointer?
+  ) -> String? {
+    for index in 0..<max(0, count) {
+      guard let found = unsafe extensionAt(index), unsafe X509_EXTENSION_get_critical(found) == 1 else {
+        continue
+      }
+      let object = unsafe X509_EXTENSION_get_object(found)
+      if unsafe known == nil || OBJ_obj2nid(object) != known { return unsafe dotted(object) }
+    }
+    return nil
   }
 
   /// Calls `body` with the OpenSSL object for a dotted form; returns `nil` if `text` is not a dotted form.

@@ -11,8 +11,8 @@ extension FixedKeyVerifier {
 
   /// Checks the signature of "sample" in RFC 6979 appendix A.2.5, and altered copies of it.
   private static func passesKnownAnswers() -> Bool {
-    guard let key = try? PublicKey(pem: KnownAnswer.key), let table = FixedKeyTable(key),
-      let signature = try? Base64.decode(Array(KnownAnswer.signature.utf8), allowingWhitespace: true)
+    guard let key = try? PublicKey(subjectPublicKeyInfo: PublicKey.knownKey), let table = FixedKeyTable(key),
+      let signature = try? Base64.decode(Array(knownSignature.utf8), allowingWhitespace: true)
     else { return false }
     let verifier = FixedKeyVerifier(key, table: table)
     let digest = Digest.hash(Array("sample".utf8), using: .sha256)
@@ -32,17 +32,8 @@ extension FixedKeyVerifier {
     return single == expected && together == expected
   }
 
-  private enum KnownAnswer {
-    static let key = """
-      -----BEGIN PUBLIC KEY-----
-      MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7
-      Yfps5mliLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ==
-      -----END PUBLIC KEY-----
-      """
-
-    static let signature = """
-      79SLKqy2qP0RQN2c1F6B1p0sh3tWqvmRw00OqE6vNxb3yxyULWV8QdQ2x6G24p9l
-      8+kA27mv9AZNxKsvhDrNqA==
-      """
-  }
+  private static let knownSignature = """
+    79SLKqy2qP0RQN2c1F6B1p0sh3tWqvmRw00OqE6vNxb3yxyULWV8QdQ2x6G24p9l
+    8+kA27mv9AZNxKsvhDrNqA==
+    """
 }

@@ -62,7 +62,12 @@ final class CertificateBuilder {
     }
     if !template.extendedKeyUsages.isEmpty {
       var identifiers: [ObjectIdentifier] = []
-      for oid in template.extendedKeyUsages { identifiers.append(try Self.identifier(oid)) }
+      for oid in template.extendedKeyUsages {
+        guard let identifier = ObjectIdentifier(oid) else {
+          throw CryptoError(.invalidTemplate, "\"\(oid)\" is not an object identifier in dotted form.")
+        }
+        identifiers.append(identifier)
+      }
       let value = ASN1Writer.encoding { writer in
         writer.write(.sequence) { sequence in for identifier in identifiers { sequence.write(identifier) } }
       }
@@ -135,13 +140,6 @@ final class CertificateBuilder {
     guard unsafe X509_set1_notBefore(certificate, start) == 1,
       unsafe X509_set1_notAfter(certificate, end) == 1
     else { throw ErrorQueue.error(.internalFailure, "OpenSSL could not set the validity.") }
-  }
-
-  private static func identifier(_ oid: String) throws(CryptoError) -> ObjectIdentifier {
-    guard let identifier = ObjectIdentifier(oid) else {
-      throw CryptoError(.invalidTemplate, "\"\(oid)\" is not an object identifier in dotted form.")
-    }
-    return identifier
   }
 }
 

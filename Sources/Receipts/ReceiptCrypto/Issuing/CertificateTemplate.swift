@@ -2,8 +2,7 @@
 
 internal import COpenSSL
 
-/// The contents of a certificate to be issued (X.509 version 3, RFC 5280 section 4).
-package struct CertificateTemplate: Sendable, Hashable {
+extension CertificateTemplate {
   /// The critical basicConstraints extension, which states whether the subject may issue certificates.
   package enum BasicConstraints: Sendable, Hashable {
     /// No extension: the subject may not issue certificates.
@@ -12,39 +11,6 @@ package struct CertificateTemplate: Sendable, Hashable {
     case endEntity
     /// `cA TRUE`, with an optional limit on the number of intermediate certificates that may follow.
     case certificateAuthority(pathLength: Int?)
-  }
-
-  package var subject: DistinguishedName
-  /// The serial number: 1 to 20 octets, most significant first, not zero. An issuer must not use a serial number twice.
-  package var serialNumber: [UInt8]
-  /// The first second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
-  package var notBefore: Int64
-  /// The last second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
-  package var notAfter: Int64
-  package var basicConstraints: BasicConstraints = .absent
-  /// The permitted uses of the key, in a critical extension; empty to omit the extension.
-  package var keyUsage: KeyUsage = []
-  /// The purposes of the key in an extendedKeyUsage extension, as dotted object identifiers; empty to omit it.
-  package var extendedKeyUsages: [String] = []
-  /// The object identifiers of extensions whose presence alone has a meaning; they are not critical and have the value
-  /// NULL. Apple marks certificates in this way.
-  package var markers: [String] = []
-  /// Further extensions, encoded by the caller.
-  package var additionalExtensions: [Certificate.Extension] = []
-  /// Indicates whether subject and authority key identifiers are added. They are the SHA-1 of the key, method 1 of RFC
-  /// 5280 section 4.2.1.2.
-  package var includesKeyIdentifiers: Bool = true
-  package var digest: DigestAlgorithm = .sha256
-
-  /// Creates a template for a certificate whose only extensions are the key identifiers; set its properties for others.
-  package init(
-    subject: DistinguishedName, serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber(),
-    notBefore: Int64, notAfter: Int64
-  ) {
-    self.subject = subject
-    self.serialNumber = serialNumber
-    self.notBefore = notBefore
-    self.notAfter = notAfter
   }
 
   /// Returns 16 random octets; the first octet is not zero, and its highest bit is not set.
@@ -69,28 +35,7 @@ package enum CertificateIssuer: Sendable {
   }
 }
 
-/// The name of a certificate's subject, with the attributes that are used here. They are encoded in the order of the
-/// properties, the country as PrintableString and the others as UTF8String.
-package struct DistinguishedName: Sendable, Hashable {
-  /// The two-letter country code of ISO 3166.
-  package var country: String?
-  /// The legal name of the organization, at most 64 characters.
-  package var organization: String?
-  package var organizationalUnit: String?
-  /// The common name, which describes the certificate's purpose, at most 64 characters.
-  package var commonName: String?
-
-  /// Creates a name; attributes that are `nil` are omitted.
-  package init(
-    country: String? = nil, organization: String? = nil, organizationalUnit: String? = nil,
-    commonName: String? = nil
-  ) {
-    self.country = country
-    self.organization = organization
-    self.organizationalUnit = organizationalUnit
-    self.commonName = commonName
-  }
-
+extension DistinguishedName {
   /// Appends the attributes to an OpenSSL name.
   func append(to name: OpaquePointer) throws(CryptoError) {
     let parts: [(nid: Int32, label: String, value: String?)] = [

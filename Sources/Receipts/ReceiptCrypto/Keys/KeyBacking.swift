@@ -47,7 +47,7 @@ final class KeyBacking {
       isSupported = unsafe RSABounds.contains(modulusBits: bits, exponent: COpenSSL_RSA_get0_e(rsa))
     } else {
       concrete = .none
-      kind = .other(unsafe Self.name(of: key))
+      kind = .other(unsafe EVP_PKEY_get0_type_name(key).map { unsafe String(cString: $0) } ?? "unknown")
       isSupported = false
     }
     ErrorQueue.clear()
@@ -60,11 +60,6 @@ final class KeyBacking {
     case .none: break
     }
     unsafe EVP_PKEY_free(key)
-  }
-
-  private static func name(of key: OpaquePointer) -> String {
-    guard let name = unsafe EVP_PKEY_get0_type_name(key) else { return "unknown" }
-    return unsafe String(cString: name)
   }
 }
 

@@ -10,13 +10,29 @@ internal import ReceiptBytes
 ///
 /// Curves given by explicit parameters (the vulnerability CVE-2020-0601), the point at infinity and the hybrid form of
 /// points do not match.
-enum NamedCurve: CaseIterable {
-  case p256, p384, p521
+struct NamedCurve: Sendable {
+  let kind: PublicKey.Kind
+  private let fieldByteCount: Int
+  /// The contents of the AlgorithmIdentifier: id-ecPublicKey (1.2.840.10045.2.1) and the curve's identifier.
+  private let algorithm: [UInt8]
+
+  private init(_ kind: PublicKey.Kind, fieldByteCount: Int, identifier: [UInt8]) {
+    self.kind = kind
+    self.fieldByteCount = fieldByteCount
+    algorithm = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01] + identifier
+  }
+
+  private static let all = [
+    NamedCurve(
+      .p256, fieldByteCount: 32, identifier: [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]),
+    NamedCurve(.p384, fieldByteCount: 48, identifier: [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22]),
+    NamedCurve(.p521, fieldByteCount: 66, identifier: [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]),
+  ]
 
   init?(subjectPublicKeyInfo: [UInt8]) {
     guard let elements = DERSequence.elements(of: subjectPublicKeyInfo),
       elements.map(\.tag) == [.sequence, .bitString],
-      let curve = Self.allCases.first(where: {
+      let curve = Self.all.first(where: {
         $0.algorithm.elementsEqual(subjectPublicKeyInfo[elements[0].contents])
       })
     else { return nil }
@@ -29,31 +45,5 @@ enum NamedCurve: CaseIterable {
     default: return nil
     }
     self = curve
-  }
-
-  var kind: PublicKey.Kind {
-    switch self {
-    case .p256: .p256
-    case .p384: .p384
-    case .p521: .p521
-    }
-  }
-
-  private var fieldByteCount: Int {
-    switch self {
-    case .p256: 32
-    case .p384: 48
-    case .p521: 66
-    }
-  }
-
-  /// The contents of the AlgorithmIdentifier: id-ecPublicKey (1.2.840.10045.2.1) and the curve's identifier.
-  private var algorithm: [UInt8] {
-    let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
-    return switch self {
-    case .p256: ecPublicKey + [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
-    case .p384: ecPublicKey + [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22]
-    case .p521: ecPublicKey + [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
-    }
   }
 }

@@ -105,7 +105,7 @@ extension PublicKey {
   /// Indicates whether libcrypto can decode a valid key, the one of RFC 6979 appendix A.2.5.
   static var canDecode: Bool { (try? PublicKey(subjectPublicKeyInfo: knownKey)) != nil }
 
-  private static let knownKey =
+  static let knownKey =
     Hexadecimal.decode(
       "3059301306072a8648ce3d020106082a8648ce3d0301070342000460fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f2"
         + "9fb67903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299") ?? []

@@ -4,30 +4,6 @@ internal import COpenSSL
 
 /// Validates certification paths (RFC 5280 section 6) with OpenSSL.
 package enum CertificationPath {
-  /// The reason for which a path is not valid.
-  package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// OpenSSL's `X509_V_ERR_…` code, or ``unspecified`` for an error that this type finds itself.
-    package let errorCode: Int
-    /// The index of the certificate at fault in the path, in which the leaf is 0 and the anchor is last.
-    package let depth: Int
-    package let text: String
-
-    package var description: String { "\(text) (error \(errorCode) at certificate \(depth))" }
-
-    package static let unspecified = Int(X509_V_ERR_UNSPECIFIED)
-    package static let notYetValid = Int(X509_V_ERR_CERT_NOT_YET_VALID)
-    package static let expired = Int(X509_V_ERR_CERT_HAS_EXPIRED)
-    package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
-
-    /// Indicates whether the system's security level rejected the strength of a digest or key. Paths are validated at
-    /// level 0, and this package determines which strengths are sufficient. So such a failure says nothing about the
-    /// certificate.
-    fileprivate var isPolicy: Bool {
-      [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
-        Int32(errorCode))
-    }
-  }
-
   /// The maximum number of intermediate certificates; genuine receipts have one.
   package static let maximumIntermediates = 8
 
@@ -154,6 +130,23 @@ package enum CertificationPath {
       }
     }
     return nil
+  }
+}
+
+extension CertificationPath.Failure {
+  package var description: String { "\(text) (error \(errorCode) at certificate \(depth))" }
+
+  package static let unspecified = Int(X509_V_ERR_UNSPECIFIED)
+  package static let notYetValid = Int(X509_V_ERR_CERT_NOT_YET_VALID)
+  package static let expired = Int(X509_V_ERR_CERT_HAS_EXPIRED)
+  package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
+
+  /// Indicates whether the system's security level rejected the strength of a digest or key. Paths are validated at
+  /// level 0, and this package determines which strengths are sufficient. So such a failure says nothing about the
+  /// certificate.
+  fileprivate var isPolicy: Bool {
+    [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
+      Int32(errorCode))
   }
 }
 

@@ -2,8 +2,7 @@
 
 internal import ReceiptBytes
 
-/// The status of a certificate according to its issuer, from an OCSP response or a revocation list.
-package struct CertificateStatus: Sendable, Hashable {
+extension CertificateStatus {
   package enum Standing: Sendable, Hashable {
     /// The certificate is not revoked.
     case good
@@ -11,19 +10,6 @@ package struct CertificateStatus: Sendable, Hashable {
     case revoked(at: Int64, reason: CRLReason?)
     /// The responder does not know the certificate.
     case unknown
-  }
-
-  package let standing: Standing
-  /// The time at which the status was known to be correct, in seconds since 1970.
-  package let thisUpdate: Int64
-  /// The latest time at which newer information will be available, in seconds since 1970. `nil` if newer information is
-  /// always available; the status must then not be stored.
-  package let nextUpdate: Int64?
-
-  package init(_ standing: Standing, thisUpdate: Int64, nextUpdate: Int64?) {
-    self.standing = standing
-    self.thisUpdate = thisUpdate
-    self.nextUpdate = nextUpdate
   }
 }
 
@@ -39,24 +25,21 @@ package struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConv
   package static let affiliationChanged = CRLReason(rawValue: 3)
   package static let superseded = CRLReason(rawValue: 4)
   package static let cessationOfOperation = CRLReason(rawValue: 5)
-  package static let certificateHold = CRLReason(rawValue: 6)
-  package static let removeFromCRL = CRLReason(rawValue: 8)
-  package static let privilegeWithdrawn = CRLReason(rawValue: 9)
-  package static let aACompromise = CRLReason(rawValue: 10)
 
   /// `true` if the reason implies that the key was not compromised, so that signatures from before the revocation are
   /// valid.
   package var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
   /// The name in RFC 5280, or the number if there is no name.
-  package var description: String { Self.names[self] ?? "reason \(rawValue)" }
+  package var description: String {
+    Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "reason \(rawValue)"
+  }
 
-  private static let names: [CRLReason: String] = [
-    .unspecified: "unspecified", .keyCompromise: "keyCompromise", .cACompromise: "cACompromise",
-    .affiliationChanged: "affiliationChanged", .superseded: "superseded",
-    .cessationOfOperation: "cessationOfOperation", .certificateHold: "certificateHold",
-    .removeFromCRL: "removeFromCRL", .privilegeWithdrawn: "privilegeWithdrawn",
-    .aACompromise: "aACompromise",
+  /// The names by value; 7 is not used.
+  private static let names = [
+    "unspecified", "keyCompromise", "cACompromise", "affiliationChanged", "superseded",
+    "cessationOfOperation", "certificateHold", "reason 7", "removeFromCRL", "privilegeWithdrawn",
+    "aACompromise",
   ]
 }
 

@@ -8,9 +8,7 @@ extension OCSPBasicResponse {
   func demandSignature(issuer: Certificate, at now: Int64) throws(OCSPError) {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
-    var algorithm: OpaquePointer?
-    unsafe X509_ALGOR_get0(&algorithm, nil, nil, OCSP_resp_get0_tbs_sigalg(basic))
-    let oid = unsafe OpenSSLObject.dotted(algorithm)
+    let oid = unsafe OpenSSLObject.dotted(algorithm: OCSP_resp_get0_tbs_sigalg(basic))
     guard RevocationSignature.acceptsInResponse(oid: oid) else {
       throw OCSPError(
         .badSignature, "The response is signed with the algorithm \(oid), which is not accepted.")

@@ -13,15 +13,11 @@ final class OCSPBasicResponse {
 
   /// Throws if the response has a critical extension other than the nonce, the only one that is defined.
   func demandKnownExtensions() throws(OCSPError) {
-    for index in 0..<max(0, unsafe OCSP_BASICRESP_get_ext_count(basic)) {
-      guard let found = unsafe OCSP_BASICRESP_get_ext(basic, index),
-        unsafe X509_EXTENSION_get_critical(found) == 1
-      else { continue }
-      let object = unsafe X509_EXTENSION_get_object(found)
-      guard unsafe OBJ_obj2nid(object) == NID_id_pkix_OCSP_Nonce else {
-        throw unsafe Self.unsupported(object)
-      }
-    }
+    let count = unsafe OCSP_BASICRESP_get_ext_count(basic)
+    try Self.require(
+      noUnknown: unsafe OpenSSLObject.unknownCriticalExtension(among: count, other: NID_id_pkix_OCSP_Nonce) {
+        unsafe OCSP_BASICRESP_get_ext(basic, $0)
+      })
   }
 
   func requireNonce(_ nonce: [UInt8]?, requiresNonce: Bool) throws(OCSPError) {
@@ -65,12 +61,11 @@ final class OCSPBasicResponse {
         .otherCertificate, "The response has \(matches.count) answers about \(certificate); it must have one."
       )
     }
-    for index in 0..<max(0, unsafe OCSP_SINGLERESP_get_ext_count(single)) {
-      guard let found = unsafe OCSP_SINGLERESP_get_ext(single, index),
-        unsafe X509_EXTENSION_get_critical(found) == 1
-      else { continue }
-      throw unsafe Self.unsupported(X509_EXTENSION_get_object(found))
-    }
+    let extensionCount = unsafe OCSP_SINGLERESP_get_ext_count(single)
+    try Self.require(
+      noUnknown: unsafe OpenSSLObject.unknownCriticalExtension(among: extensionCount) {
+        unsafe OCSP_SINGLERESP_get_ext(single, $0)
+      })
     return try unsafe Self.status(of: single, at: now)
   }
 
@@ -106,9 +101,9 @@ final class OCSPBasicResponse {
     return CertificateStatus(standing, thisUpdate: times.this_update, nextUpdate: nextUpdate)
   }
 
-  private static func unsupported(_ object: OpaquePointer?) -> OCSPError {
-    unsafe OCSPError(
-      .unsupportedExtension,
-      "The response has the critical extension \(OpenSSLObject.dotted(object)), which is not known here.")
+  private static func require(noUnknown oid: String?) throws(OCSPError) {
+    guard let oid else { return }
+    throw OCSPError(
+      .unsupportedExtension, "The response has the critical extension \(oid), which is not known here.")
   }
 }

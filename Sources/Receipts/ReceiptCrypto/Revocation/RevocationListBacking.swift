@@ -55,9 +55,7 @@ final class RevocationListBacking {
     }
     var algorithm: UnsafePointer<X509_ALGOR>?
     unsafe X509_CRL_get0_signature(list, nil, &algorithm)
-    var object: OpaquePointer?
-    unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
-    let oid = unsafe OpenSSLObject.dotted(object)
+    let oid = unsafe OpenSSLObject.dotted(algorithm: algorithm)
     guard RevocationSignature.acceptsInList(oid: oid) else {
       throw RevocationListError(
         .badSignature, "The list is signed with the algorithm \(oid), which is not accepted.")
@@ -99,8 +97,7 @@ final class RevocationListBacking {
   }
 
   private static func seconds(_ time: UnsafeRawPointer?) throws(RevocationListError) -> Int64 {
-    var seconds: Int64 = 0
-    guard let time = unsafe time, unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 else {
+    guard let seconds = unsafe OpenSSLBytes.seconds(of: time) else {
       throw RevocationListError(.malformedList, "The list contains an invalid time.")
     }
     return seconds
@@ -109,31 +106,25 @@ final class RevocationListBacking {
   /// Throws if the list or an entry has a critical extension other than the list's scope. An entry of another issuer,
   /// for example, has a critical extension that names the issuer.
   private static func demandKnownExtensions(of list: OpaquePointer) throws(RevocationListError) {
-    for index in 0..<max(0, unsafe X509_CRL_get_ext_count(list)) {
-      guard let found = unsafe X509_CRL_get_ext(list, index),
-        unsafe X509_EXTENSION_get_critical(found) == 1
-      else { continue }
-      let object = unsafe X509_EXTENSION_get_object(found)
-      guard unsafe OBJ_obj2nid(object) == NID_issuing_distribution_point else {
-        throw unsafe unsupported(object)
-      }
-    }
+    let count = unsafe X509_CRL_get_ext_count(list)
+    try require(
+      noUnknown: unsafe OpenSSLObject.unknownCriticalExtension(
+        among: count, other: NID_issuing_distribution_point, { unsafe X509_CRL_get_ext(list, $0) }))
     let entries = unsafe X509_CRL_get_REVOKED(list)
     for number in 0..<max(0, unsafe OPENSSL_sk_num(entries)) {
       guard let entry = unsafe OPENSSL_sk_value(entries, number).map({ OpaquePointer($0) }) else { continue }
-      for index in 0..<max(0, unsafe X509_REVOKED_get_ext_count(entry)) {
-        guard let found = unsafe X509_REVOKED_get_ext(entry, index),
-          unsafe X509_EXTENSION_get_critical(found) == 1
-        else { continue }
-        throw unsafe unsupported(X509_EXTENSION_get_object(found))
-      }
+      let count = unsafe X509_REVOKED_get_ext_count(entry)
+      try require(
+        noUnknown: unsafe OpenSSLObject.unknownCriticalExtension(among: count) {
+          unsafe X509_REVOKED_get_ext(entry, $0)
+        })
     }
   }
 
-  private static func unsupported(_ object: OpaquePointer?) -> RevocationListError {
-    unsafe RevocationListError(
-      .unsupportedExtension,
-      "The list has the critical extension \(OpenSSLObject.dotted(object)), which is not known here.")
+  private static func require(noUnknown oid: String?) throws(RevocationListError) {
+    guard let oid else { return }
+    throw RevocationListError(
+      .unsupportedExtension, "The list has the critical extension \(oid), which is not known here.")
   }
 }
 

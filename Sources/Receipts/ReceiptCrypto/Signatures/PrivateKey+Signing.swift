@@ -16,11 +16,22 @@ extension PrivateKey {
       case (.ecdsaP256SHA256, .ec(let key)) where backing.kind == .p256:
         unsafe Self.signRaw(message, key)
       case (.ecdsa(let hash), .ec(let key)):
-        unsafe Self.signDER(message, hash, key)
+        unsafe Self.sign(message, hash, capacity: COpenSSL_ECDSA_size(key)) { digest, signature, length in
+          unsafe COpenSSL_ECDSA_sign(digest.baseAddress, Int32(digest.count), signature, length, key)
+        }
       case (.rsaPKCS1v15(let hash), .rsa(let key)):
-        unsafe Self.signRSA(message, hash, key)
+        unsafe Self.sign(message, hash, capacity: COpenSSL_RSA_size(key)) { digest, signature, length in
+          unsafe COpenSSL_RSA_sign(
+            hash.nid, digest.baseAddress, UInt32(digest.count), signature, length, key)
+        }
       case (.rsaPSS(let hash), .rsa(let key)):
-        unsafe signPSS(message, hash, capacity: Int(COpenSSL_RSA_size(key)))
+        unsafe Self.sign(message, hash, capacity: COpenSSL_RSA_size(key)) { digest, signature, length in
+          var count = unsafe Int(COpenSSL_RSA_size(key))
+          let status = unsafe COpenSSL_RSA_PSS_sign(
+            backing.key, hash.implementation, digest.baseAddress, digest.count, signature, &count)
+          unsafe length.pointee = UInt32(count)
+          return status
+        }
       default:
         throw CryptoError(
           .unsupportedAlgorithm, "A key of kind \(publicKey.kind) cannot sign with \(algorithm).")
@@ -49,42 +60,13 @@ extension PrivateKey {
     return bytes.isEmpty ? nil : bytes
   }
 
-  private static func signDER(
-    _ message: [UInt8], _ hash: DigestAlgorithm, _ key: OpaquePointer
-  ) -> [UInt8]? {
-    let capacity = unsafe Int(COpenSSL_ECDSA_size(key))
-    return unsafe sign(message, hash, capacity: capacity) { digest, signature, length in
-      unsafe COpenSSL_ECDSA_sign(digest.baseAddress, Int32(digest.count), signature, length, key)
-    }
-  }
-
-  private static func signRSA(
-    _ message: [UInt8], _ hash: DigestAlgorithm, _ key: OpaquePointer
-  ) -> [UInt8]? {
-    let capacity = unsafe Int(COpenSSL_RSA_size(key))
-    return unsafe sign(message, hash, capacity: capacity) { digest, signature, length in
-      unsafe COpenSSL_RSA_sign(
-        hash.nid, digest.baseAddress, UInt32(digest.count), signature, length, key)
-    }
-  }
-
-  private func signPSS(_ message: [UInt8], _ hash: DigestAlgorithm, capacity: Int) -> [UInt8]? {
-    unsafe Self.sign(message, hash, capacity: capacity) { digest, signature, length in
-      var count = capacity
-      let status = unsafe COpenSSL_RSA_PSS_sign(
-        backing.key, hash.implementation, digest.baseAddress, digest.count, signature, &count)
-      unsafe length.pointee = UInt32(count)
-      return status
-    }
-  }
-
   private static func sign(
-    _ message: [UInt8], _ hash: DigestAlgorithm, capacity: Int,
+    _ message: [UInt8], _ hash: DigestAlgorithm, capacity: Int32,
     _ call: (
       UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>
     ) -> Int32
   ) -> [UInt8]? {
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(capacity)) { buffer, count in
       var length = UInt32(0)
       let status = Digest.withHash(of: message.span, using: hash) { digest in
         unsafe digest.withUnsafeBufferPointer { unsafe call($0, buffer.baseAddress, &length) }

@@ -101,7 +101,7 @@ struct Authenticator: Sendable {
         isValid = false
       }
     } catch {
-      throw .notComputed(error, at: message.format.signatureTerms.place)
+      throw .notComputed(error, at: message.format.terms.place)
     }
     guard isValid else { throw mismatch(of: message, by: signer) }
     return ProvenMessage(message: message, signer: signer, paths: signer.paths[...])
@@ -130,7 +130,7 @@ final class AuthenticatedContent {
     let message = proven.message
     trace?.add(
       .signature, passed: true,
-      "\(message.algorithm.rawValue) signature matches \(message.format.signatureTerms.covers)")
+      "\(message.algorithm.rawValue) signature matches \(message.format.terms.covers)")
     do throws(MalformedReceipt) {
       decoded = try message.decodedContent()
     } catch {

@@ -55,7 +55,7 @@ struct SignatureGroup {
       }
     } catch {
       return members.map {
-        ($0.index, .failure(.notComputed(error, at: $0.message.format.signatureTerms.place)))
+        ($0.index, .failure(.notComputed(error, at: $0.message.format.terms.place)))
       }
     }
   }

@@ -80,8 +80,7 @@ public enum CheckerAnswer: Sendable, Hashable {
   case retryableFailure(message: String)
 }
 
-/// The source's statements about the purchase.
-public struct CheckerResponse: Sendable, Hashable {
+extension CheckerResponse {
   /// The standing of the purchase.
   public enum Standing: Sendable, Hashable {
     /// The purchase is known and in force.
@@ -90,45 +89,5 @@ public struct CheckerResponse: Sendable, Hashable {
     case revoked(at: Timestamp?)
     /// The source does not know the purchase or contradicts the receipt.
     case refused(message: String)
-  }
-
-  /// The standing of the purchase.
-  public var standing: Standing
-  /// The environment in which the source found the purchase; `nil` if the source does not state it.
-  ///
-  /// It determines an environment that the receipt only claims or omits. If the receipt proves its environment, the two
-  /// must be equal.
-  public var environment: ReceiptEnvironment.Category?
-  /// The revoked or refunded purchases of a receipt whose other purchases are in force.
-  ///
-  /// The verified receipt then states their revocation (``VerifiedReceipt/transactions``).
-  public var revokedTransactions: [RevokedTransaction]
-  /// A note to a confirmation for people, such as a part that could not be asked and did not have to be; `nil` for no
-  /// note.
-  public var note: String?
-
-  /// Creates a response.
-  public init(
-    _ standing: Standing, environment: ReceiptEnvironment.Category? = nil,
-    revokedTransactions: [RevokedTransaction] = [], note: String? = nil
-  ) {
-    self.standing = standing
-    self.environment = environment
-    self.revokedTransactions = revokedTransactions
-    self.note = note
-  }
-
-  /// A purchase that a source reports as revoked or refunded.
-  public struct RevokedTransaction: Sendable, Hashable {
-    /// The transaction's identifier.
-    public let transactionId: String
-    /// The time of revocation, or the time of asking if the source does not state it.
-    public let revocationDate: Timestamp
-
-    /// Creates a revoked transaction.
-    public init(transactionId: String, revocationDate: Timestamp) {
-      self.transactionId = transactionId
-      self.revocationDate = revocationDate
-    }
   }
 }

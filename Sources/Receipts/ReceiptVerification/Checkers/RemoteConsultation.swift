@@ -60,14 +60,12 @@ struct RemoteConsultation {
     _ answer: CheckerAnswer, of name: String, on receipt: VerifiedReceipt
   ) throws(ValidationError) -> ReceiptEnvironment.Category? {
     switch answer {
-    case .terminalFailure(let message):
+    case .terminalFailure(let message), .retryableFailure(let message):
+      var isRetryable = false
+      if case .retryableFailure = answer { isRetryable = true }
       throw ValidationError(
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
-        outcome: .undetermined(isRetryable: false, signatureVerified: receipt))
-    case .retryableFailure(let message):
-      throw ValidationError(
-        reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
-        outcome: .undetermined(isRetryable: true, signatureVerified: receipt))
+        outcome: .undetermined(isRetryable: isRetryable, signatureVerified: receipt))
     case .response(let response):
       if let environment = response.environment, !policy.environments.contains(environment) {
         throw .invalid(

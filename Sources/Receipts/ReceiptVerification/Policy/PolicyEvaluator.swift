@@ -21,14 +21,6 @@ struct PolicyEvaluator: Sendable {
     case part(of: ReceiptEnvironment?, kind: ReceiptKind)
   }
 
-  /// The result of an accepted evaluation.
-  struct Acceptance {
-    /// The path whose certificates are valid under the time rule.
-    let path: SigningPath
-    /// The reason that the environment is not proven, if the policy requires proof and accepts everything else.
-    let unprovenEnvironment: Reason?
-  }
-
   /// Evaluates the policy on content and returns the path that is valid under it. The claims are those of the content;
   /// a notification without a signing time has that of its parts.
   func evaluate(
@@ -222,19 +214,6 @@ extension ReceiptKind {
     default: "a \(rawValue)"
     }
   }
-}
-
-/// The statements of authenticated content about itself, in terms that all kinds share.
-struct Claims {
-  let kind: ReceiptKind
-  let environment: ReceiptEnvironment?
-  /// `true` if the signature covers ``environment``.
-  let isEnvironmentSigned: Bool
-  let bundleId: String?
-  let appAppleId: Int64?
-  var signedAt: Timestamp?
-  /// The device binding; `nil` if the receipt is bound to no device.
-  let device: DeviceBinding?
 }
 
 /// The rules that a store's formats fix for each kind.

@@ -13,49 +13,25 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   /// Data with a detached signature.
   case detached
 
-  var name: String {
+  /// The name of the format, the place of the signature, and the words for the content that it covers, in reasons and
+  /// diagnostics.
+  var terms: (name: String, place: String, covers: String) {
     switch self {
-    case .jws: "a JWS"
-    case .appReceipt: "an app receipt"
-    case .transactionReceipt: "a transaction receipt"
-    case .detached: "data with a signature beside it"
-    }
-  }
-
-  /// The place of the signature and the words for the content that it covers, in reasons and diagnostics.
-  var signatureTerms: (place: String, covers: String) {
-    switch self {
-    case .jws: ("JWS signature", "header and payload")
-    case .appReceipt: ("signerInfo", "the content")
-    case .transactionReceipt: ("key \"signature\"", "purchase-info")
-    case .detached: ("$.signature", "the data")
+    case .jws: ("a JWS", "JWS signature", "header and payload")
+    case .appReceipt: ("an app receipt", "signerInfo", "the content")
+    case .transactionReceipt: ("a transaction receipt", "key \"signature\"", "purchase-info")
+    case .detached: ("data with a signature beside it", "$.signature", "the data")
     }
   }
 }
 
-/// A format's requirements for the signer's certificates.
-struct CertificateRequirements: Sendable {
+extension CertificateRequirements {
   enum Key: Sendable {
     /// A key on P-256, as ES256 requires.
     case p256
     /// An RSA key of at least this many bits.
     case rsa(bits: Int)
   }
-
-  /// The way in which the path from the signer's certificate to a trusted root is found.
-  enum Path: Sendable {
-    /// The receipt embeds the whole path in order: leaf, intermediate, root (RFC 7515 section 4.1.6).
-    case embedded
-    /// Issuers may be anywhere among the embedded certificates and the verifier's intermediates.
-    case searched
-  }
-
-  let key: Key
-  let path: Path
-  /// The marker extensions of other formats, which are not accepted for this one.
-  let foreignMarkers: CertificateMarkers
-  /// `true` if the format was ever signed under certificates with SHA-1 signatures.
-  let allowsSHA1Certificates: Bool
 
   /// The minimum key length of stores that have a key per app.
   static let keyBits = 2048

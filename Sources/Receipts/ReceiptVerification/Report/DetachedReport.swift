@@ -2,15 +2,10 @@
 
 package import ReceiptCodec
 
-/// The statements of a Google Play or Huawei purchase or licence that other kinds do not share, for reports on
-/// verdicts.
-package struct DetachedReport {
-  package let content: DetachedContent
-
-  package init(_ content: DetachedContent) { self.content = content }
-
+extension DetachedContent {
+  /// Writes the statements that other kinds of receipts do not share, for reports on verdicts.
   func write(to object: inout JSONWriter) {
-    switch content {
+    switch self {
     case .googlePlayLicense(let license):
       object.object("license") { object in
         object.member("responseCode", license.responseCode.rawValue)
@@ -35,8 +30,9 @@ package struct DetachedReport {
     }
   }
 
+  /// The purchases that were not paid for when they were signed.
   package var unpaid: [(orderId: String?, productId: String?, state: Int64)] {
-    switch content {
+    switch self {
     case .googlePlayPurchase(let purchase): Self.unpaid([purchase])
     case .googlePlayOrders(let list): Self.unpaid(list.orders)
     case .googlePlayLicense: []

@@ -79,38 +79,34 @@ package struct PurchaseReport {
   }
 }
 
-/// The statements of a receipt about the next renewal, with Apple's names, for reports on verdicts.
-package struct RenewalReport {
-  package let renewal: JWSRenewalInfo
-
-  /// Creates the report of a renewal info or of a notification that contains one; `nil` for other receipts.
-  package init?(of receipt: VerifiedReceipt) {
-    let found = receipt.firstPayload { payload in
-      if case .renewalInfo(let renewal) = payload { renewal } else { nil }
-    }
-    guard let found else { return nil }
-    renewal = found
-  }
-
+extension JWSRenewalInfo {
+  /// Writes the statements about the next renewal, with Apple's names, for reports on verdicts.
   func write(to object: inout JSONWriter) {
     object.beginObject()
-    object.member("autoRenewStatus", renewal.autoRenewStatus?.rawValue)
-    object.member("autoRenewProductId", renewal.autoRenewProductId)
-    object.member("renewalDate", renewal.renewalDate)
-    object.member("renewalPrice", renewal.renewalPrice)
-    object.member("currency", renewal.currency)
-    object.member("expirationIntent", renewal.expirationIntent?.rawValue)
-    object.member("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod)
-    object.member("gracePeriodExpiresDate", renewal.gracePeriodExpiresDate)
-    object.member("priceIncreaseStatus", renewal.priceIncreaseStatus?.rawValue)
-    object.member("offerType", renewal.offerType?.rawValue)
-    object.member("offerIdentifier", renewal.offerIdentifier)
-    object.member("offerDiscountType", renewal.offerDiscountType?.rawValue)
+    object.member("autoRenewStatus", autoRenewStatus?.rawValue)
+    object.member("autoRenewProductId", autoRenewProductId)
+    object.member("renewalDate", renewalDate)
+    object.member("renewalPrice", renewalPrice)
+    object.member("currency", currency)
+    object.member("expirationIntent", expirationIntent?.rawValue)
+    object.member("isInBillingRetryPeriod", isInBillingRetryPeriod)
+    object.member("gracePeriodExpiresDate", gracePeriodExpiresDate)
+    object.member("priceIncreaseStatus", priceIncreaseStatus?.rawValue)
+    object.member("offerType", offerType?.rawValue)
+    object.member("offerIdentifier", offerIdentifier)
+    object.member("offerDiscountType", offerDiscountType?.rawValue)
     object.endObject()
   }
 }
 
 extension VerifiedReceipt {
+  /// The renewal info that the receipt is, or that a notification contains.
+  package var renewalInfo: JWSRenewalInfo? {
+    firstPayload { payload in
+      if case .renewalInfo(let renewal) = payload { renewal } else { nil }
+    }
+  }
+
   /// Returns the first match among the receipt's payload and the payloads of a notification's signed parts.
   fileprivate func firstPayload<Found>(_ find: (JWSPayload) -> Found?) -> Found? {
     if case .jws(let payload) = content, let found = find(payload) { return found }

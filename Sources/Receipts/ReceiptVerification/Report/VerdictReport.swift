@@ -59,11 +59,11 @@ extension VerifiedReceipt {
       object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
     }
     object.array("transactions", PurchaseReport.all(of: self, at: instant)) { $0.write(to: &$1) }
-    if let renewal = RenewalReport(of: self) {
+    if let renewalInfo {
       object.name("renewalInfo")
-      renewal.write(to: &object)
+      renewalInfo.write(to: &object)
     }
-    if case .detached(let content) = content { DetachedReport(content).write(to: &object) }
+    if case .detached(let content) = content { content.write(to: &object) }
   }
 }
 

@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import ReceiptCodec
-public import ReceiptCrypto
+package import ReceiptCodec
+package import ReceiptCrypto
 
-/// The key with which a store signs the purchases of an app.
-///
-/// The store's console shows the key. It comes without certificates, so only the policy assigns it to an app.
+/// The app keys that a policy trusts; an app may have several at one store, for example when its key is replaced.
 ///
 /// ```swift
 /// policy.appKeys = AppKeys([
 ///   AppKey(.googlePlay, package: "com.example.app", publicKey: try PublicKey(inFile: contents))
 /// ])
 /// ```
-public struct AppKey: Sendable, Hashable {
-  package let store: PurchaseStore
-  /// The app, by its package name.
-  package let package: String
-  package let publicKey: PublicKey
-
-  /// Creates the key of an app at a store.
-  public init(_ store: PurchaseStore, package: String, publicKey: PublicKey) {
-    self.store = store
-    self.package = package
-    self.publicKey = publicKey
-  }
-}
-
-/// The app keys that a policy trusts; an app may have several at one store, for example when its key is replaced.
 public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// All keys in the order given, without duplicates.
   package private(set) var all: [AppKey] = []

@@ -22,10 +22,6 @@ struct ValidationError: Error {
     ValidationError(reason: Reason(code, at: place, message), outcome: .invalid)
   }
 
-  static func invalid(_ reason: Reason) -> ValidationError {
-    ValidationError(reason: reason, outcome: .invalid)
-  }
-
   static func malformed(_ error: MalformedReceipt) -> ValidationError {
     ValidationError(reason: Reason(error), outcome: .invalid)
   }
@@ -53,7 +49,7 @@ struct ValidationError: Error {
 
   /// Creates the error of a signature that does not match, with its likely cause as the second half of a sentence.
   static func signatureMismatch(of message: SignedMessage, cause: String? = nil) -> ValidationError {
-    let (place, covers) = message.format.signatureTerms
+    let (_, place, covers) = message.format.terms
     return .invalid(
       .signatureMismatch, at: place,
       "The \(message.algorithm.rawValue) signature does not match \(covers): "

@@ -30,8 +30,8 @@ final class Trace {
   /// Begins with the recognition of a receipt.
   init(of receipt: RecognizedReceipt) {
     switch receipt {
-    case .message(let message): add(.recognition, passed: true, message.format.name)
-    case .refused(let receipt, _): add(.recognition, passed: true, receipt.format.name)
+    case .message(let message): add(.recognition, passed: true, message.format.terms.name)
+    case .refused(let receipt, _): add(.recognition, passed: true, receipt.format.terms.name)
     case .malformed(let error): add(.recognition, passed: false, error.reason.description)
     }
   }

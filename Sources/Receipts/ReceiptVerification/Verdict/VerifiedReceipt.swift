@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-public import ReceiptCrypto
+internal import ReceiptCrypto
 
 /// A receipt whose signature, certificates and policy were checked; only a verifier can create one.
 public struct VerifiedReceipt: Sendable, Hashable {
@@ -15,16 +15,6 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case transactionReceipt(TransactionReceiptPurchaseInfo)
     /// A purchase or licence of Google Play or Huawei AppGallery, with a detached signature.
     case detached(DetachedContent)
-  }
-
-  /// The basis of a verdict.
-  public enum Assurance: String, Sendable, Hashable {
-    /// A path of checked signatures to a trusted root.
-    case trustedRoot = "trusted-root"
-    /// A pinned self-signed certificate of Xcode or a unit test, admitted by name; it proves no purchase.
-    case pinnedTestCertificate = "pinned-test-certificate"
-    /// A key without certificates, which the policy names for the app.
-    case appKey = "app-key"
   }
 
   /// The content.
@@ -160,29 +150,7 @@ extension ReceiptEnvironment {
   }
 }
 
-/// The signer of a receipt and the signature algorithm.
-public struct SignerInformation: Sendable, Hashable {
-  /// The leaf's subject (RFC 4514); for a key without certificates, the app and the store that it belongs to.
-  public let subject: String
-  /// The SHA-256 of the leaf certificate in lower-case hexadecimal.
-  ///
-  /// For a key without certificates, it is the SHA-256 of the key's SubjectPublicKeyInfo.
-  public let sha256: String
-  /// The SHA-256 of the root certificate in lower-case hexadecimal.
-  ///
-  /// For self-signed testing data it is that of the pinned certificate itself. It is `nil` if there are no
-  /// certificates.
-  public let rootSHA256: String?
-  /// The signature algorithm of the receipt.
-  public let algorithm: ReceiptAlgorithm
-  /// `true` if the receipt's signature, or that of a certificate below the root, uses SHA-1.
-  public let involvesSHA1: Bool
-  /// The path that was checked, leaf first, trusted root last.
-  ///
-  /// For self-signed testing data, it is the pinned certificate alone. It is empty if the policy names the key
-  /// (``VerifiedReceipt/Assurance/appKey``).
-  public let certificates: [Certificate]
-
+extension SignerInformation: Hashable {
   /// Returns `true` if leaf, root and algorithm are the same.
   ///
   /// Intermediates are not compared: a store may have several with the same name and key, and the choice among them

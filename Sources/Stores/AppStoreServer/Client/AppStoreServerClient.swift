@@ -6,6 +6,9 @@ internal import ReceiptCodec
 public import ReceiptSigning
 public import ReceiptVerification
 
+/// The elements of a paged answer of the App Store; an iteration fails with ``AppStoreServerError``.
+public typealias AppStoreServerPages<Element: Sendable> = RemotePages<Element, AppStoreServerError>
+
 /// Calls the App Store Server API and verifies the signed parts of its responses.
 ///
 /// A signed part that is not genuine, or that belongs to another app or environment than the request, is an error and

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-package import ReceiptCodec
+internal import ReceiptCodec
 package import ReceiptSigning
 
-/// The address of an App Store Server API: Apple's for production or the sandbox, or a compatible server's.
-public struct AppStoreServerAddress: Sendable, Hashable {
-  /// The environment of the purchases that the server knows.
-  package let environment: ReceiptEnvironment.Category
-  package let url: RemoteURL
-
-  /// Creates an address for a server of your own, such as an emulator.
-  package init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
-    self.environment = environment
-    self.url = url
-  }
-
+extension AppStoreServerAddress {
   /// `https://api.storekit.apple.com`.
   public static let production = AppStoreServerAddress(
     .production, at: RemoteURL(secureHost: "api.storekit.apple.com"))
@@ -66,18 +55,19 @@ package struct RawAppStoreServerClient: Sendable {
         call.endpoint, attempts: 0, .invalidRequest(place: error.place, message: error.message))
     }
     let caller = RemoteCaller(transport: transport, policy: retry, time: time)
-    let classifier = ResponseClassifier(now: time.now)
     var attempts = 0
-    var token = ""
+    var token = Secret("")
     do {
       let response = try await caller.send(isIdempotent: call.endpoint.isIdempotent) {
-        token = try tokens.token()
+        token = try await tokens.token()
         attempts += 1
         return call.request.request(
-          call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token)")])
+          call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token.text)")])
       } classify: { response in
         if response.status == 401 { tokens.forget(token) }
-        return classifier.classify(response, decode: call.decode)
+        return .decoding(
+          response, call.decode, malformed: AppStoreServerError.Cause.malformedResponse,
+          refuse: { refuse(response) })
       }
       return (response, attempts)
     } catch {
@@ -87,8 +77,7 @@ package struct RawAppStoreServerClient: Sendable {
 
   private static func cause(of error: any Error) -> AppStoreServerError.Cause {
     switch error {
-    case let refusal as ResponseClassifier.Refusal: refusal.cause
-    case let error as SigningError: .signing(error)
+    case let cause as AppStoreServerError.Cause: cause
     case RemoteCaller.Failure.transport(let error): .transport(error)
     case RemoteCaller.Failure.redirected(let status, let location, let followed):
       .redirected(status: status, location: location.map(ShownText.line), followed: followed)
@@ -109,47 +98,29 @@ extension RawAppStoreServerClient: CustomStringConvertible, CustomReflectable {
   }
 }
 
-/// Classifies a response of the App Store: a value, a terminal error, or an error after which the request may be sent
-/// again.
-struct ResponseClassifier {
-  let now: @Sendable () -> Timestamp
-
-  /// A response without a success status, or with an unreadable body.
-  struct Refusal: Error {
-    let cause: AppStoreServerError.Cause
-  }
-
-  func classify<Value: Sendable>(
-    _ response: RemoteResponse, decode: ([UInt8]) throws(MalformedReceipt) -> Value
-  ) -> RemoteCaller.Outcome<Value> {
-    guard response.status / 100 == 2 else { return refuse(response) }
-    do throws(MalformedReceipt) {
-      return .done(try decode(response.body))
-    } catch {
-      return .failed(Refusal(cause: .malformedResponse(error)))
-    }
-  }
-
+extension RawAppStoreServerClient {
+  /// Classifies a response without a success status: a terminal error, or one after which the request may be sent again.
   private func refuse<Value: Sendable>(_ response: RemoteResponse) -> RemoteCaller.Outcome<Value> {
     let body = errorBody(of: response)
     let message = body?.errorMessage.map(ShownText.line)
-    let retryAfter = response.retryAfter(now: now())
+    let retryAfter = response.retryAfter(now: time.now())
     let cause: AppStoreServerError.Cause
     switch (response.status, body?.errorCode) {
-    case (401, _): return .failed(Refusal(cause: .unauthorized(message: message)))
+    case (401, _): return .failed(AppStoreServerError.Cause.unauthorized(message: message))
     case (429, _):
       return .retry(
-        Refusal(cause: .rateLimited(retryAfter: retryAfter)), notBefore: retryAfter, isProcessed: false)
+        AppStoreServerError.Cause.rateLimited(retryAfter: retryAfter), notBefore: retryAfter,
+        isProcessed: false)
     case (_, .some(let code)):
       cause = .response(code, message: message ?? code.meaning ?? "")
       // Apple documents that the request had no effect and may be repeated.
-      if code.isRetryable { return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: false) }
+      if code.isRetryable { return .retry(cause, notBefore: retryAfter, isProcessed: false) }
       // A documented error that is permanent.
-      if code.meaning != nil { return .failed(Refusal(cause: cause)) }
+      if code.meaning != nil { return .failed(cause) }
     case (let status, nil): cause = .unexpectedStatus(status)
     }
-    guard response.isTemporaryFailure else { return .failed(Refusal(cause: cause)) }
-    return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: true)
+    guard response.isTemporaryFailure else { return .failed(cause) }
+    return .retry(cause, notBefore: retryAfter, isProcessed: true)
   }
 
   /// Returns the error in a JSON body; `nil` for an error page, or JSON of another structure.

@@ -51,5 +51,6 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
 /// A call whose answer has several pages: an endpoint with all parameters except the token of the page.
 public struct AppStoreServerPagedCall<Response: Sendable & Hashable, Element: Sendable>: Sendable {
   /// Creates the call for the page with a token; without a token, for the first page.
-  let page: @Sendable (_ token: String?) -> AppStoreServerCall<Response, AppStoreServerPage<Element>>
+  let page:
+    @Sendable (_ token: String?) -> AppStoreServerCall<Response, RemotePage<Element, AppStoreServerError>>
 }

@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptSigning
-public import ReceiptVerification
+internal import ReceiptVerification
 
 /// The reason why a call of the App Store Server API failed.
 ///
@@ -19,7 +19,7 @@ public import ReceiptVerification
 /// ```
 public struct AppStoreServerError: Error, Sendable, Hashable {
   /// The cause of the failure.
-  public indirect enum Cause: Sendable, Hashable {
+  public indirect enum Cause: Error, Sendable, Hashable {
     /// The App Store refused the request with an error code.
     ///
     /// The message is one line of bounded length.
@@ -49,18 +49,6 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     case invalidRequest(place: String, message: String)
     /// No token could be signed.
     case signing(SigningError)
-  }
-
-  /// A signed part of a response that could not be verified.
-  public struct UnverifiedPart: Sendable, Hashable {
-    /// The path of the part in the response, such as `$.signedTransactions[3]`.
-    public let place: String
-    /// The reason.
-    public let code: ReasonCode
-    /// A sentence that describes the reason.
-    public let message: String
-    /// `true` if the part could not be checked now and may be later.
-    package let isRetryable: Bool
   }
 
   /// The endpoint of the call.

@@ -57,18 +57,16 @@ struct SignedParts: Sendable {
   /// Returns a page of a response; it is an error if the next page is not stated, because the rest would be lost.
   func page<Element>(
     _ elements: [Element], hasMore: Bool?, next token: String?, named name: String
-  ) throws(AppStoreServerError) -> AppStoreServerPage<Element> {
-    guard try require(hasMore, at: "$.hasMore") else {
-      return AppStoreServerPage(elements: elements, next: nil)
-    }
+  ) throws(AppStoreServerError) -> RemotePage<Element, AppStoreServerError> {
     let place = "$.\(name)"
-    guard let token, !token.isEmpty else {
+    let hasMore = try require(hasMore, at: "$.hasMore")
+    if hasMore, token?.isEmpty ?? true {
       throw malformed(.missing, at: place, "There are more pages, and the response does not name the next.")
     }
-    let repeated = malformed(
-      .duplicate, at: place, "The page names one as next that was there before; that would never end.")
-    return AppStoreServerPage(
-      elements: elements, next: AppStoreServerPage.Next(token: token, repeated: repeated))
+    return RemotePage(
+      elements, next: hasMore ? token : nil,
+      repeated: malformed(
+        .duplicate, at: place, "The page names one as next that was there before; that would never end."))
   }
 
   private func accept<Payload: WirePayload>(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 public import ReceiptVerification
 
 /// A verified signed part of a response; only a client can create one.
@@ -13,34 +13,7 @@ public struct VerifiedPayload<Payload: Sendable & Hashable>: Sendable, Hashable 
   package let compact: String
 }
 
-/// The transaction and the renewal information of one purchase.
-public struct VerifiedPurchase: Sendable, Hashable {
-  /// The transaction.
-  public let transaction: VerifiedPayload<JWSTransaction>
-  /// The renewal information of a subscription; it may be absent after a refund.
-  public let renewalInfo: VerifiedPayload<JWSRenewalInfo>?
-}
-
-/// A notification and the attempts to deliver it.
-public struct SentNotification: Sendable, Hashable {
-  /// The notification; its signed parts are verified too, and are in `receipt.nested`.
-  public let notification: VerifiedPayload<Notification>
-  /// The attempts to deliver it; the App Store does not sign them.
-  public let sendAttempts: [SendAttempt]
-}
-
-/// A subscription's status and its last purchase.
-public struct VerifiedSubscription: Sendable, Hashable {
-  /// The group of the subscription.
-  public let subscriptionGroupIdentifier: String?
-  /// The status, which the App Store does not sign.
-  ///
-  public let status: SubscriptionStatus
-  /// The identifier of the subscription's first transaction.
-  public let originalTransactionId: String
-  /// The last transaction, and the renewal information of the same subscription.
-  public let purchase: VerifiedPurchase
-
+extension VerifiedSubscription {
   /// The time, in seconds, around the end of a period in which the status may differ from the last transaction, because
   /// a renewal is being processed.
   static let processingTime: Double = 3_600

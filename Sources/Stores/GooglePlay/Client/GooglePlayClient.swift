@@ -5,19 +5,7 @@
 internal import ReceiptCodec
 internal import ReceiptBytes
 
-/// The addresses of the Google Play Developer API and of its access tokens: Google's, or a compatible server's.
-public struct GooglePlayAddress: Sendable, Hashable {
-  /// The base URL of all paths, before `/androidpublisher/v3`.
-  package let url: RemoteURL
-  /// The URL that issues access tokens; `nil` for the URL that the key file names.
-  package let tokenURL: RemoteURL?
-
-  /// Creates an address for a server of your own, such as an emulator.
-  public init(at url: RemoteURL, tokenURL: RemoteURL? = nil) {
-    self.url = url
-    self.tokenURL = tokenURL
-  }
-
+extension GooglePlayAddress {
   /// `https://androidpublisher.googleapis.com`.
   public static let google = GooglePlayAddress.google(tokenURL: nil)
 
@@ -98,11 +86,37 @@ public struct GooglePlayClient: Sendable {
     let _: NoContent = try await send(call)
   }
 
+  /// Returns the purchases that were refunded, charged back or revoked, page after page as they are needed.
+  ///
+  /// ```swift
+  /// for try await voided in client.voidedPurchases(VoidedPurchasesQuery()) {
+  ///   revoke(voided.purchaseToken)
+  /// }
+  /// ```
+  ///
+  /// - Parameter query: The query; its ``VoidedPurchasesQuery/token`` is that of the page to begin with.
+  /// - Returns: The purchases; iterating throws ``GooglePlayError``.
+  public func voidedPurchases(_ query: VoidedPurchasesQuery = VoidedPurchasesQuery()) -> VoidedPurchases {
+    VoidedPurchases { (token) throws(GooglePlayError) in
+      var query = query
+      if let token { query.token = token }
+      let page = try await send(.voidedPurchases(query: query))
+      let next = page.tokenPagination?.nextPageToken
+      return RemotePage(
+        page.voidedPurchases ?? [], next: next?.isEmpty == true ? nil : next,
+        repeated: GooglePlayError(
+          .voidedPurchases, attempts: 1,
+          .malformedResponse(
+            MalformedReceipt(
+              .duplicate, at: .jsonPath("$.tokenPagination.nextPageToken"),
+              "The server names a page that it answered already."))))
+    }
+  }
+
   private func send<Response>(_ call: GooglePlayCall<Response>, attempts: inout Int) async throws -> Response
   {
     let url = try self.url(of: call)
     let end = time.elapsed() + min(retry.deadline, .seconds(31_536_000))
-    let classifier = ResponseClassifier(now: time.now)
     var mayRenew = true
     while true {
       let token = try await tokens.token()
@@ -115,7 +129,9 @@ public struct GooglePlayClient: Sendable {
           return call.request.request(
             call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token.text)")])
         } classify: { response in
-          classifier.classify(response, decode: call.decode)
+          .decoding(
+            response, call.decode, malformed: GooglePlayError.Cause.malformedResponse,
+            refuse: { refuse(response) })
         }
       } catch let refusal as GooglePlayError.Refusal where refusal.code == .unauthorized {
         tokens.forget(token)
@@ -161,6 +177,9 @@ extension GooglePlayClient: CustomStringConvertible, CustomReflectable {
   }
 }
 
+/// The voided purchases of an app; an iteration begins at the query's page and fails with ``GooglePlayError``.
+public typealias VoidedPurchases = RemotePages<VoidedPurchase, GooglePlayError>
+
 /// A call of the Google Play Developer API: an endpoint with its parameters.
 ///
 /// The calls are generated from the endpoint rows in `WireTypes/`.
@@ -188,29 +207,15 @@ extension GooglePlayCall where Response == NoContent {
   }
 }
 
-/// Classifies a response of the Google Play Developer API: a value, a terminal error, or an error after which the
-/// request may be sent again.
-struct ResponseClassifier {
-  let now: @Sendable () -> Timestamp
-
-  func classify<Value: Sendable>(
-    _ response: RemoteResponse, decode: ([UInt8]) throws(MalformedReceipt) -> Value
-  ) -> RemoteCaller.Outcome<Value> {
-    guard response.status / 100 == 2 else { return refuse(response) }
-    do throws(MalformedReceipt) {
-      return .done(try decode(response.body))
-    } catch {
-      return .failed(GooglePlayError.Cause.malformedResponse(error))
-    }
-  }
-
+extension GooglePlayClient {
+  /// Classifies a response without a success status: a terminal error, or one after which the request may be sent again.
   private func refuse<Value: Sendable>(_ response: RemoteResponse) -> RemoteCaller.Outcome<Value> {
     let error = try? PlayErrorBody(json: response.body, part: "error", limits: .standard).error
     let reason = error?.errors?.lazy.compactMap(\.reason).first
     let refusal = GooglePlayError.Refusal(
       code: Self.code(response.status, status: error?.status, reason: reason), httpStatus: response.status,
       status: error?.status.map(ShownText.line), reason: reason.map(ShownText.line),
-      message: error?.message.map(ShownText.line), retryAfter: response.retryAfter(now: now()))
+      message: error?.message.map(ShownText.line), retryAfter: response.retryAfter(now: time.now()))
     switch refusal.code {
     case .quotaExceeded, .conflict:
       return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: false)

@@ -16,44 +16,6 @@ internal import ReceiptCrypto
 /// }
 /// ```
 public struct GooglePlayError: Error, Sendable, Hashable {
-  /// The meaning of a refusal.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The purchase token is invalid, or the product is not the purchase's (HTTP status 400).
-    case invalidRequest = "invalid-request"
-    /// The access token was not accepted (401).
-    case unauthorized
-    /// The service account lacks the permission in Play Console (403).
-    case permissionDenied = "permission-denied"
-    /// The quota is exhausted (429, or 403 with a reason that says so).
-    case quotaExceeded = "quota-exceeded"
-    /// The purchase, product or app is unknown (404).
-    case notFound = "not-found"
-    /// The purchase was changed at the same time (409).
-    case conflict
-    /// The purchase token is no longer valid: it expired long ago, or the account was deleted (410).
-    case tokenNoLongerValid = "token-no-longer-valid"
-    /// The server failed (5xx).
-    case unavailable
-    /// Any other status.
-    case other
-  }
-
-  /// Google's answer if it refuses a request.
-  public struct Refusal: Error, Sendable, Hashable {
-    /// The meaning of the refusal.
-    public let code: Code
-    /// The status of the response.
-    public let httpStatus: Int
-    /// The name of the error, such as `NOT_FOUND`, if the response states it.
-    package let status: String?
-    /// The reason in one word, such as `purchaseTokenNoLongerValid`, if the response states it.
-    package let reason: String?
-    /// Google's message, as one line of bounded length.
-    public let message: String?
-    /// The time for the next attempt, if the response states it.
-    public let retryAfter: Timestamp?
-  }
-
   /// The cause of the failure.
   public enum Cause: Error, Sendable, Hashable {
     /// Google refused the request.
@@ -116,6 +78,8 @@ extension GooglePlayError.Cause {
     switch error {
     case let cause as GooglePlayError.Cause: self = cause
     case let refusal as GooglePlayError.Refusal: self = .refused(refusal)
+    case let refusal as AccessTokenRefusal:
+      self = .tokenRefused(httpStatus: refusal.httpStatus, error: refusal.error, message: refusal.message)
     case let error as CryptoError: self = .signing(error.message)
     case RemoteCaller.Failure.transport(let error): self = .transport(error)
     case RemoteCaller.Failure.redirected(let status, let location, let followed):

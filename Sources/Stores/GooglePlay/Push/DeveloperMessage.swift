@@ -3,20 +3,7 @@
 public import Entitlements
 package import ReceiptCodec
 
-/// A message of Google Play that arrived with a verified token.
-public struct DeveloperMessage: Sendable, Hashable {
-  /// The identifier of the message, the same for each delivery.
-  public let messageId: String
-  package let publishTime: Timestamp?
-  /// The app, one of those that the receiver accepts.
-  public let packageName: String
-  /// The notification.
-  ///
-  /// It is authentic, but only says that something changed; Google Play must be asked for the details.
-  public let notification: DeveloperNotification
-  /// The JSON of the notification as published.
-  package let json: [UInt8]
-
+extension DeveloperMessage {
   /// The purchase that the message is about.
   ///
   /// `nil` for a test, for a refund to be reviewed, and for an event that this version does not know.
@@ -62,15 +49,7 @@ extension DeveloperNotification {
   }
 }
 
-/// The result of a message.
-///
-/// Merge it into a ledger in the commit that records the message.
-public struct DeveloperUpdate: Sendable, Hashable {
-  /// The message.
-  public let message: DeveloperMessage
-  /// The changes; empty if the message is about no purchase.
-  public let change: EntitlementLedger
-
+extension DeveloperUpdate {
   /// The purchase concerned; `nil` if the message is about no purchase, or if Google Play does not know it.
   public var entitlement: PlayEntitlement? { message.purchase.flatMap { change[$0] } }
 }

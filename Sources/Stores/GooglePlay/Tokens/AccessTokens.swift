@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import ReceiptCodec
+package import ReceiptCodec
 internal import ReceiptCrypto
 
 /// The access token of a service account, shared by all tasks. It is requested when needed, and again shortly before it
@@ -9,8 +9,6 @@ internal import ReceiptCrypto
 final class AccessTokens: Sendable {
   /// The scope of the Google Play Developer API.
   static let scope = "https://www.googleapis.com/auth/androidpublisher"
-  /// The time, in seconds, before its expiry from which a token is no longer used, because a call takes time.
-  static let reserve: Double = 60
 
   let account: ServiceAccount
   private let shared: SharedFetch<Secret, GooglePlayError.Cause>
@@ -21,9 +19,13 @@ final class AccessTokens: Sendable {
   ) {
     self.account = account
     let caller = RemoteCaller(transport: transport, policy: retry, time: time)
-    let url = url ?? account.tokenURL
-    shared = SharedFetch(time: time, cancelled: .cancelled) {
-      await Self.fetch(account, url, caller)
+    shared = AccessTokenGrant.shared(
+      from: url ?? account.tokenURL, caller, cancelled: .cancelled, failure: { GooglePlayError.Cause($0) }
+    ) { now in
+      AccessTokenGrant(form: [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+        ("assertion", try account.assertion(scope: Self.scope, issuedAt: now)),
+      ])
     }
   }
 
@@ -31,29 +33,12 @@ final class AccessTokens: Sendable {
 
   /// Drops a token that was refused, unless it was already replaced; the refusal may arrive late.
   func forget(_ token: Secret) { shared.forget { $0 == token } }
-
-  private static func fetch(
-    _ account: ServiceAccount, _ url: RemoteURL, _ caller: RemoteCaller
-  ) async -> SharedFetch<Secret, GooglePlayError.Cause>.Outcome {
-    do {
-      let now = caller.time.now()
-      let grant = AccessTokenGrant(form: [
-        ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
-        ("assertion", try account.assertion(scope: scope, issuedAt: now)),
-      ])
-      let (token, lifetime) = try await grant.token(from: url, caller)
-      return .success(.init(token, obtainedAt: now, usableUntil: now.addingSeconds(lifetime - reserve)))
-    } catch let refusal as AccessTokenRefusal {
-      return .failure(
-        .tokenRefused(httpStatus: refusal.httpStatus, error: refusal.error, message: refusal.message))
-    } catch {
-      return .failure(GooglePlayError.Cause(error))
-    }
-  }
 }
 
 /// A request for an access token (RFC 6749 section 4.4, RFC 7523 section 2.1).
 package struct AccessTokenGrant: Sendable {
+  /// The time, in seconds, before its expiry from which a token is no longer used, because a call takes time.
+  private static let reserve: Double = 60
   private static let maximumResponseByteCount = 1 << 16
   /// The longest lifetime, in seconds; no store's token lives longer than an hour.
   private static let greatestLifetime: Int64 = 3600
@@ -65,10 +50,27 @@ package struct AccessTokenGrant: Sendable {
     body = Array(pairs.joined(separator: "&").utf8)
   }
 
+  /// Returns a token that all tasks share. It is requested when needed, and again shortly before it expires.
+  package static func shared<Failure: Error & Sendable>(
+    from url: RemoteURL, _ caller: RemoteCaller, cancelled: Failure,
+    failure: @escaping @Sendable (any Error) -> Failure,
+    grant: @escaping @Sendable (_ now: Timestamp) throws -> AccessTokenGrant
+  ) -> SharedFetch<Secret, Failure> {
+    SharedFetch(time: caller.time, cancelled: cancelled) {
+      do {
+        let now = caller.time.now()
+        let (token, lifetime) = try await grant(now).token(from: url, caller)
+        return .success(.init(token, obtainedAt: now, usableUntil: now.addingSeconds(lifetime - reserve)))
+      } catch {
+        return .failure(failure(error))
+      }
+    }
+  }
+
   /// Requests a token.
   ///
   /// - Throws: ``AccessTokenRefusal``, or an error of `RemoteCaller`.
-  package func token(
+  private func token(
     from url: RemoteURL, _ caller: RemoteCaller
   ) async throws -> (token: Secret, lifetime: Double) {
     let request = RemoteRequest(
@@ -103,12 +105,7 @@ package struct AccessTokenGrant: Sendable {
   }
 }
 
-package struct AccessTokenRefusal: Error, Sendable, Hashable {
-  package let httpStatus: Int
-  /// The error code, such as `invalid_grant`.
-  package let error: String?
-  package let message: String?
-
+extension AccessTokenRefusal {
   /// `true` if a token may be issued later.
   package var isRetryable: Bool { RemoteResponse.isTemporaryFailure(status: httpStatus) }
 }

@@ -89,18 +89,7 @@ extension ServiceAccount: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["email": email, "keyId": keyId]) }
 }
 
-/// The reason why a service account's key file cannot be used.
-public struct ServiceAccountError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The JSON path of the member.
-  public let place: String
-  /// The problem and its remedy; it quotes nothing of the file.
-  public let message: String
-
-  init(at place: String, _ message: String) {
-    self.place = place
-    self.message = message
-  }
-
+extension ServiceAccountError: CustomStringConvertible {
   /// The place and the message.
   public var description: String { "\(place): \(message)" }
 }

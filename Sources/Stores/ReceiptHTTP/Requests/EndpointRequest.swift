@@ -100,11 +100,6 @@ extension WireRequest {
 
 /// Collects the first documented limit that a request breaks.
 package struct RequestLimits: Sendable {
-  package struct Violation: Error, Sendable {
-    package let place: String
-    package let message: String
-  }
-
   package private(set) var violation: Violation?
 
   package init() {}

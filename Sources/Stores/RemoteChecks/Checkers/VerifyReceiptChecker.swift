@@ -14,27 +14,6 @@ public struct VerifyReceiptChecker: RemoteChecker {
   /// `verify-receipt`.
   public let name = "verify-receipt"
 
-  /// The URLs of the environments.
-  public struct Endpoints: Sendable, Hashable {
-    package var production: RemoteURL
-    package var sandbox: RemoteURL
-
-    /// Creates endpoints.
-    public init(production: RemoteURL, sandbox: RemoteURL) {
-      self.production = production
-      self.sandbox = sandbox
-    }
-
-    /// Returns the App Store's endpoints.
-    ///
-    /// - Throws: `RemoteURL.Failure` in theory; in practice never, because the URLs are valid constants.
-    public static func appStore() throws(RemoteURL.Failure) -> Endpoints {
-      Endpoints(
-        production: try RemoteURL("https://buy.itunes.apple.com/verifyReceipt"),
-        sandbox: try RemoteURL("https://sandbox.itunes.apple.com/verifyReceipt"))
-    }
-  }
-
   private let endpoints: Endpoints
   private let environments: Set<ReceiptEnvironment.Category>
   private let sharedSecret: Secret?
@@ -162,4 +141,15 @@ extension VerifyReceiptChecker: CustomStringConvertible, CustomReflectable {
   }
   /// The name only.
   public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}
+
+extension VerifyReceiptChecker.Endpoints {
+  /// Returns the App Store's endpoints.
+  ///
+  /// - Throws: `RemoteURL.Failure` in theory; in practice never, because the URLs are valid constants.
+  public static func appStore() throws(RemoteURL.Failure) -> VerifyReceiptChecker.Endpoints {
+    VerifyReceiptChecker.Endpoints(
+      production: try RemoteURL("https://buy.itunes.apple.com/verifyReceipt"),
+      sandbox: try RemoteURL("https://sandbox.itunes.apple.com/verifyReceipt"))
+  }
 }

@@ -9,15 +9,6 @@ internal import Synchronization
 /// once as unreachable. Then a few probes are let through. The first probe that gets an answer closes the circuit; a
 /// probe that fails opens it again.
 public final class CircuitBreaker: RemoteChecker {
-  package enum State: String, Sendable, Hashable {
-    /// Every check asks the source.
-    case closed
-    /// No check asks the source.
-    case open
-    /// A limited number of checks at a time, the probes, ask the source.
-    case halfOpen = "half-open"
-  }
-
   private struct Circuit {
     var failuresInRow = 0
     var openedAt: Duration?

@@ -8,24 +8,6 @@ public import ReceiptVerification
 /// If a revocation or a refusal decides, the report names the checker that made it. If a checker whose answer is needed
 /// is unreachable, so is the combination: a missing answer is never a confirmation.
 public struct CombinedChecker: RemoteChecker {
-  package enum Rule: String, Sendable, Hashable {
-    /// Every checker must confirm. The first revocation or refusal decides; without one, a failure does.
-    case allOf = "all-of"
-    /// One confirmation is enough. A revocation decides too, because a source that knows of one knows more than the
-    /// others. The receipt is refused only if every checker refuses it.
-    case anyOf = "any-of"
-    /// The first response decides, whatever it is; checkers that fail are skipped.
-    case firstToAnswer = "first-to-answer"
-  }
-
-  /// The order in which the checkers are asked.
-  public enum Order: Sendable, Hashable {
-    /// One after the other, until one decides.
-    case inTurn
-    /// All at the same time; those still running when one decides are cancelled.
-    case together
-  }
-
   package let rule: Rule
   package let order: Order
   package let checkers: [any RemoteChecker]
@@ -107,14 +89,12 @@ public struct CombinedChecker: RemoteChecker {
   }
 
   private func conclusion(of reports: [CheckerReport]) -> (CheckerAnswer, decidedBy: String?) {
-    if let report = reports.first(where: isDecisive) { return (report.answer, report.decidedBy) }
     // A retryable failure wins over a terminal one: if one checker may answer later, so may the combination.
-    for report in reports {
-      if case .retryableFailure = report.answer { return (report.answer, report.decidedBy) }
-    }
-    for report in reports {
-      if case .terminalFailure = report.answer { return (report.answer, report.decidedBy) }
-    }
+    let decisive =
+      reports.first(where: isDecisive)
+      ?? reports.first { if case .retryableFailure = $0.answer { true } else { false } }
+      ?? reports.first { if case .terminalFailure = $0.answer { true } else { false } }
+    if let decisive { return (decisive.answer, decisive.decidedBy) }
     guard let first = reports.first else {
       return (.terminalFailure(message: "There is no checker to ask."), nil)
     }

@@ -67,9 +67,9 @@ public struct HuaweiChecker: RemoteChecker {
       guard let id = claimed.subscriptionId, !id.isEmpty else {
         return .terminalFailure(message: "The subscription states no identifier to ask about.")
       }
-      answer = try await client.subscription(token: token, subscriptionId: id)
+      answer = try await client.ask(token: token, subscriptionId: id)
     } else {
-      answer = try await client.order(token: token, productId: claimed.productId ?? "")
+      answer = try await client.ask(token: token, productId: claimed.productId ?? "")
     }
     switch answer.responseCode {
     case .success: break

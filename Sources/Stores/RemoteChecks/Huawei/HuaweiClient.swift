@@ -8,8 +8,6 @@ internal import ReceiptVerification
 
 /// Asks Huawei AppGallery about purchase tokens; all tasks share its access token.
 final class HuaweiClient: Sendable {
-  /// The time, in seconds, before its expiry from which an access token is no longer used.
-  private static let reserve: Double = 60
   private static let maximumResponseByteCount = 1 << 20
 
   let caller: RemoteCaller
@@ -20,45 +18,34 @@ final class HuaweiClient: Sendable {
     self.address = address
     self.caller = caller
     let cancelled = CheckFailure(.retryableFailure(message: "The task was cancelled."))
-    tokens = SharedFetch(time: caller.time, cancelled: cancelled) {
-      let now = caller.time.now()
-      let grant = AccessTokenGrant(form: [
+    tokens = AccessTokenGrant.shared(
+      from: address.token, caller, cancelled: cancelled, failure: { Self.tokenFailure($0) }
+    ) { _ in
+      AccessTokenGrant(form: [
         ("grant_type", "client_credentials"), ("client_id", clientId), ("client_secret", clientSecret.text),
       ])
-      do {
-        let (token, lifetime) = try await grant.token(from: address.token, caller)
-        return .success(
-          .init(token, obtainedAt: now, usableUntil: now.addingSeconds(lifetime - Self.reserve)))
-      } catch let refusal as AccessTokenRefusal {
-        let reasons = ["HTTP status \(refusal.httpStatus)", refusal.error, refusal.message].compactMap(\.self)
-        let message = "Huawei issued no access token: \(reasons.joined(separator: ": "))"
-        return .failure(CheckFailure(.failure(message, isRetryable: refusal.isRetryable)))
-      } catch {
-        return .failure(CheckFailure(error))
-      }
     }
   }
 
-  func order(token: String, productId: String) async throws(CheckFailure) -> HuaweiAnswer {
+  private static func tokenFailure(_ error: any Error) -> CheckFailure {
+    guard let refusal = error as? AccessTokenRefusal else { return CheckFailure(error) }
+    let reasons = ["HTTP status \(refusal.httpStatus)", refusal.error, refusal.message].compactMap(\.self)
+    let message = "Huawei issued no access token: \(reasons.joined(separator: ": "))"
+    return CheckFailure(.failure(message, isRetryable: refusal.isRetryable))
+  }
+
+  /// Asks the order service about a product, or the subscription service about a subscription.
+  func ask(
+    token: String, productId: String? = nil, subscriptionId: String? = nil
+  ) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
     question.productId = productId
-    return try await ask(
-      address.orders.appending(pathSegments: ["applications", "purchases", "tokens", "verify"]), question)
-  }
-
-  func subscription(token: String, subscriptionId: String) async throws(CheckFailure) -> HuaweiAnswer {
-    var question = HuaweiTokenQuestion()
-    question.purchaseToken = token
     question.subscriptionId = subscriptionId
-    return try await ask(
-      address.subscriptions.appending(pathSegments: ["sub", "applications", "v2", "purchases", "get"]),
-      question)
-  }
-
-  private func ask(_ url: RemoteURL, _ question: HuaweiTokenQuestion) async throws(CheckFailure)
-    -> HuaweiAnswer
-  {
+    let url =
+      subscriptionId == nil
+      ? address.orders.appending(pathSegments: ["applications", "purchases", "tokens", "verify"])
+      : address.subscriptions.appending(pathSegments: ["sub", "applications", "v2", "purchases", "get"])
     var mayRenew = true
     while true {
       let token = try await tokens.held().value
@@ -106,41 +93,14 @@ final class HuaweiClient: Sendable {
   }
 }
 
-/// The addresses of the Huawei AppGallery servers that know the purchases of a region.
-public struct HuaweiAddress: Sendable, Hashable {
-  /// A region with its own servers.
-  public enum Site: String, Sendable, Hashable, CaseIterable {
-    /// China.
-    case china
-    /// Europe.
-    case germany
-    /// Asia, Africa and Latin America.
-    case singapore
-    /// Russia.
-    case russia
-
-    fileprivate var names: (code: String, domain: String) {
-      switch self {
-      case .china: ("drcn", "com.cn")
-      case .germany: ("dre", "eu")
-      case .singapore: ("dra", "asia")
-      case .russia: ("drru", "ru")
-      }
-    }
-  }
-
-  /// The order service, which knows consumables and one-time purchases.
-  let orders: RemoteURL
-  let subscriptions: RemoteURL
-  let token: RemoteURL
-
+extension HuaweiAddress {
   /// Creates the addresses of a region's servers.
   public init(_ site: Site) {
     let (code, domain) = site.names
-    orders = RemoteURL(secureHost: "orders-\(code).iap.cloud.huawei.\(domain)")
-    subscriptions = RemoteURL(secureHost: "subscr-\(code).iap.cloud.huawei.\(domain)")
-    token = RemoteURL(secureHost: "oauth-login.cloud.huawei.com")
-      .appending(pathSegments: Self.tokenPath)
+    self.init(
+      orders: RemoteURL(secureHost: "orders-\(code).iap.cloud.huawei.\(domain)"),
+      subscriptions: RemoteURL(secureHost: "subscr-\(code).iap.cloud.huawei.\(domain)"),
+      token: RemoteURL(secureHost: "oauth-login.cloud.huawei.com").appending(pathSegments: Self.tokenPath))
   }
 
   /// Creates the address of one server of your own that offers all services.
@@ -149,10 +109,15 @@ public struct HuaweiAddress: Sendable, Hashable {
   }
 
   private static let tokenPath = ["oauth2", "v3", "token"]
+}
 
-  package init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
-    self.orders = orders
-    self.subscriptions = subscriptions
-    self.token = token
+extension HuaweiAddress.Site {
+  fileprivate var names: (code: String, domain: String) {
+    switch self {
+    case .china: ("drcn", "com.cn")
+    case .germany: ("dre", "eu")
+    case .singapore: ("dra", "asia")
+    case .russia: ("drru", "ru")
+    }
   }
 }

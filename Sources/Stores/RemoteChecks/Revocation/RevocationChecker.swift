@@ -68,15 +68,17 @@ public final class RevocationChecker: RemoteChecker {
   /// Begins all requests at the same time, then awaits them.
   private func ask(about receipt: VerifiedReceipt) async -> CheckerAnswer {
     let parts = [receipt] + receipt.nested
-    var asked: [RevocationQuestion: StatusCache.Found?] = [:]
+    var asked: [RevocationQuestion: FirstResult<RevocationOutcome>] = [:]
     for part in parts {
       for question in Self.questions(of: part) where asked[question] == nil {
-        asked.updateValue(find(question), forKey: question)
+        asked[question] = find(question)
       }
     }
-    var findings: [RevocationQuestion: Finding] = [:]
-    for (question, found) in asked { findings[question] = await finding(found, about: question) }
-    return evaluate(parts, findings)
+    var outcomes: [RevocationQuestion: RevocationOutcome] = [:]
+    for (question, first) in asked {
+      outcomes[question] = await first.value(ifCancelled: .failure(.cancelled))
+    }
+    return evaluate(parts, outcomes)
   }
 
   /// Pairs each certificate of the chain with the next one, its issuer; the root has no issuer.
@@ -85,31 +87,11 @@ public final class RevocationChecker: RemoteChecker {
     return zip(certificates, certificates.dropFirst()).map(RevocationQuestion.init)
   }
 
-  /// The outcome for one certificate.
-  private enum Finding {
-    case known(KnownStatus)
-    case failed(RevocationFailure)
-    case expired
-    case noPointer
-  }
-
-  private func find(_ question: RevocationQuestion) -> StatusCache.Found? {
+  /// Returns the outcome to await; `nil` for a certificate that is not asked about, because it has expired or names no
+  /// address.
+  private func find(_ question: RevocationQuestion) -> FirstResult<RevocationOutcome>? {
     if options.expired == .accept, isExpired(question.certificate) { return nil }
     return source.pointer(of: question.certificate).map { cache.find(question, at: $0) }
-  }
-
-  private func finding(_ found: StatusCache.Found?, about question: RevocationQuestion) async -> Finding {
-    switch found {
-    case .known(let status): return .known(status)
-    case .failed(let failure): return .failed(failure)
-    case .underWay(let flight):
-      switch await flight.outcome {
-      case .success(let status): return .known(status)
-      case .failure(let failure): return .failed(failure)
-      }
-    case nil:
-      return options.expired == .accept && isExpired(question.certificate) ? .expired : .noPointer
-    }
   }
 
   private func isExpired(_ certificate: Certificate) -> Bool {
@@ -118,9 +100,9 @@ public final class RevocationChecker: RemoteChecker {
 
   // MARK: - Evaluation
 
-  /// Combines the findings: a refusal wins over a failure, and a retryable failure over a terminal one.
+  /// Combines the outcomes: a refusal wins over a failure, and a retryable failure over a terminal one.
   private func evaluate(
-    _ parts: [VerifiedReceipt], _ findings: [RevocationQuestion: Finding]
+    _ parts: [VerifiedReceipt], _ outcomes: [RevocationQuestion: RevocationOutcome]
   ) -> CheckerAnswer {
     let now = time.now().millisecondsSince1970 / 1000
     var failure: RevocationFailure?
@@ -129,11 +111,10 @@ public final class RevocationChecker: RemoteChecker {
       // A chain without responders is checked again in an hour.
       var goodUntil = now + 3600
       for (depth, question) in Self.questions(of: part).enumerated() {
-        guard let finding = findings[question] else { continue }
         let name =
           "The \(depth == 0 ? "leaf" : "intermediate") certificate \"\(question.certificate.subject)\" "
           + "(serial \(question.certificate.serialNumberHex))"
-        switch evaluate(finding, question, name, signedAt: part.signedAt) {
+        switch evaluate(outcomes[question], question, name, signedAt: part.signedAt) {
         case .good(let freshUntil, let note):
           goodUntil = min(goodUntil, freshUntil)
           if let note, !notes.contains(note) { notes.append(note) }
@@ -160,7 +141,7 @@ public final class RevocationChecker: RemoteChecker {
   }
 
   private func evaluate(
-    _ finding: Finding, _ question: RevocationQuestion, _ name: String, signedAt: Timestamp?
+    _ outcome: RevocationOutcome?, _ question: RevocationQuestion, _ name: String, signedAt: Timestamp?
   ) -> Evaluation {
     func pass(_ subject: RevocationOptions.Note.Subject, _ message: String, until: Double) -> Evaluation {
       options.report?(
@@ -168,21 +149,21 @@ public final class RevocationChecker: RemoteChecker {
       // A certificate that names no responder is normal; the verdict notes everything else.
       return .good(freshUntil: until, note: subject == .noPointer ? nil : message)
     }
-    switch finding {
-    case .noPointer:
+    switch outcome {
+    case nil where options.expired == .accept && isExpired(question.certificate):
+      return pass(.expired, "\(name) has expired and was not asked about.", until: .infinity)
+    case nil:
       guard options.noPointer == .accept else {
         return .refused("\(name) says neither where its issuer answers nor where it publishes a list.")
       }
       return pass(.noPointer, "\(name) names no responder and no list.", until: .infinity)
-    case .expired:
-      return pass(.expired, "\(name) has expired and was not asked about.", until: .infinity)
-    case .failed(let failure):
+    case .failure(let failure):
       let message = "\(name) could not be checked: \(failure.message)"
       guard options.unreachable == .softFailure, failure != .cancelled, failure != .shutDown else {
         return .failed(RevocationFailure(message: message, isRetryable: failure.isRetryable))
       }
       return pass(.softFailure, message, until: 0)
-    case .known(let known):
+    case .success(let known):
       switch known.status.standing {
       case .good: return .good(freshUntil: known.freshUntil ?? 0, note: nil)
       case .unknown:

@@ -26,12 +26,6 @@ final class StatusCache: Sendable {
     }
   }
 
-  enum Found {
-    case known(KnownStatus)
-    case failed(RevocationFailure)
-    case underWay(RevocationFlight)
-  }
-
   private struct Entry {
     let status: CertificateStatus
     /// The time at which the status becomes invalid, in seconds since 1970.
@@ -40,11 +34,17 @@ final class StatusCache: Sendable {
     var lastUse: UInt64
   }
 
+  /// A request, and the tasks that await its outcome; a cancelled task stops waiting, and the request goes on.
+  private struct Flight {
+    let task: Task<Void, Never>
+    var waiting: [FirstResult<RevocationOutcome>] = []
+  }
+
   private struct State {
     var entries: [Key: Entry] = [:]
     /// Recent failures; `end` is the elapsed time at which one is forgotten.
     var failures: [Key: (failure: RevocationFailure, end: Duration)] = [:]
-    var flights: [Key: (flight: RevocationFlight, task: Task<Void, Never>)] = [:]
+    var flights: [Key: Flight] = [:]
     var uses: UInt64 = 0
     var isShutDown = false
   }
@@ -58,57 +58,70 @@ final class StatusCache: Sendable {
     self.goodChains = goodChains
   }
 
-  /// Returns the cached status or failure, or else the request under way, which it begins if necessary.
-  func find(_ question: RevocationQuestion, at pointer: RevocationPointer) -> Found {
+  /// Delivers the cached status or failure, or else the outcome of the request under way, which it begins if necessary.
+  func find(
+    _ question: RevocationQuestion, at pointer: RevocationPointer
+  ) -> FirstResult<RevocationOutcome> {
+    let first = FirstResult<RevocationOutcome>()
+    if let known = find(question, at: pointer, or: first) { first.deliver(known) }
+    return first
+  }
+
+  /// Returns the cached status or failure, or puts `first` among those that await the request.
+  private func find(
+    _ question: RevocationQuestion, at pointer: RevocationPointer, or first: FirstResult<RevocationOutcome>
+  ) -> RevocationOutcome? {
     let key = Key(question, pointer)
     let now = self.now
     let elapsed = source.caller.time.elapsed()
     return state.withLock { state in
-      guard !state.isShutDown else { return .failed(.shutDown) }
+      guard !state.isShutDown else { return .failure(.shutDown) }
       state.uses += 1
       if var entry = state.entries[key] {
         if now < entry.end {
           entry.lastUse = state.uses
           state.entries[key] = entry
           guard now >= entry.refreshAt else {
-            return .known(KnownStatus(status: entry.status, freshUntil: entry.refreshAt))
+            return .success(KnownStatus(status: entry.status, freshUntil: entry.refreshAt))
           }
           if state.flights[key] == nil { begin(key, question, pointer, isRefresh: true, &state) }
           // Checks do not wait for the renewal; after a second they look for its result.
-          return .known(KnownStatus(status: entry.status, freshUntil: min(entry.end, now + 1)))
+          return .success(KnownStatus(status: entry.status, freshUntil: min(entry.end, now + 1)))
         }
         state.entries[key] = nil
       }
-      if let (flight, _) = state.flights[key] { return .underWay(flight) }
-      if let (failure, end) = state.failures[key] {
-        if elapsed < end { return .failed(failure) }
-        state.failures[key] = nil
+      if state.flights[key] == nil {
+        if let (failure, end) = state.failures[key] {
+          if elapsed < end { return .failure(failure) }
+          state.failures[key] = nil
+        }
+        begin(key, question, pointer, isRefresh: false, &state)
       }
-      return .underWay(begin(key, question, pointer, isRefresh: false, &state))
+      state.flights[key]?.waiting.append(first)
+      return nil
     }
   }
 
-  @discardableResult
   private func begin(
     _ key: Key, _ question: RevocationQuestion, _ pointer: RevocationPointer, isRefresh: Bool,
     _ state: inout State
-  ) -> RevocationFlight {
-    let flight = RevocationFlight()
+  ) {
     let task = Task(priority: isRefresh ? .utility : nil) {
       let answer = await self.source.ask(question, at: pointer)
-      self.end(key, question, flight, answer, isRefresh: isRefresh)
+      self.end(key, question, answer, isRefresh: isRefresh)
     }
-    state.flights[key] = (flight, task)
-    return flight
+    state.flights[key] = Flight(task: task)
   }
 
   private func end(
-    _ key: Key, _ question: RevocationQuestion, _ flight: RevocationFlight,
-    _ answer: Result<CertificateStatus, RevocationFailure>, isRefresh: Bool
+    _ key: Key, _ question: RevocationQuestion, _ answer: Result<CertificateStatus, RevocationFailure>,
+    isRefresh: Bool
   ) {
     let now = self.now
     let elapsed = source.caller.time.elapsed()
+    var waiting: [FirstResult<RevocationOutcome>] = []
     let outcome: RevocationOutcome = state.withLock { state in
+      waiting = state.flights[key]?.waiting ?? []
       state.flights[key] = nil
       switch answer {
       case .success(let status):
@@ -133,7 +146,7 @@ final class StatusCache: Sendable {
         RevocationOptions.Note(
           subject: .refreshFailed, certificate: question.certificate, message: failure.message))
     }
-    flight.complete(outcome)
+    for first in waiting { first.deliver(outcome) }
   }
 
   /// Caches a status, and returns the time at which it will be renewed; `nil` if it must not be cached.

@@ -24,7 +24,7 @@ import Testing
     #expect(request.url.target == call.target)
     #expect(request.body == call.body)
     var expected = [
-      HTTPHeader("Authorization", "Bearer \(try client.tokens.token())"),
+      HTTPHeader("Authorization", "Bearer \(try await client.tokens.token().text)"),
       HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "ReceiptKit/0.1.0"),
     ]
     if let contentType = call.contentType { expected.append(HTTPHeader("Content-Type", contentType)) }

@@ -40,7 +40,7 @@ import Testing
     let transport = FakeTransport(.json("{}"))
     let client = try StoreServer.client(transport)
     try await client.send(.finish("1"))
-    let token = try client.raw.tokens.token()
+    let token = try await client.raw.tokens.token().text
     #expect(transport.requests.first?.headers.first?.value == "Bearer \(token)")
     let parts = token.split(separator: ".").map(String.init)
     try Self.expectNoSecret(in: client.raw, besides: [token] + parts)
@@ -64,7 +64,7 @@ import Testing
     let client = try StoreServer.raw(transport)
     let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
     }
-    let token = try client.tokens.token()
+    let token = try await client.tokens.token().text
     for request in transport.requests {
       let sent = request.headers.first { $0.name == "Authorization" }?.value.dropFirst("Bearer ".count)
       let shown = try #require(error).description

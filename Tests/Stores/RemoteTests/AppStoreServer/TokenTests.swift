@@ -8,28 +8,30 @@ import Testing
 /// One token for everybody, until shortly before it expires.
 @Suite struct TokenTests {
   @Test("a token is used again until a minute before it expires")
-  func reuse() throws {
+  func reuse() async throws {
     let time = ManualTime(StoreServer.now)
     let tokens = AppStoreServerTokens(signer: try StoreServer.signer(), time: time.remoteTime)
-    let first = try tokens.token()
+    let first = try await tokens.token()
     time.advance(by: .seconds(239))
-    #expect(try tokens.token() == first)
+    #expect(try await tokens.token() == first)
     time.advance(by: .seconds(1))
-    let second = try tokens.token()
+    let second = try await tokens.token()
     #expect(second != first)
-    #expect(try claims(second)["iat"]?.int64 == Int64(StoreServer.now.millisecondsSince1970 / 1000) + 240)
-    #expect(try claims(second)["exp"]?.int64 == Int64(StoreServer.now.millisecondsSince1970 / 1000) + 540)
-    #expect(try claims(second)["aud"]?.string == "appstoreconnect-v1")
-    #expect(try claims(second)["bid"]?.string == "com.example.app")
+    #expect(
+      try claims(second.text)["iat"]?.int64 == Int64(StoreServer.now.millisecondsSince1970 / 1000) + 240)
+    #expect(
+      try claims(second.text)["exp"]?.int64 == Int64(StoreServer.now.millisecondsSince1970 / 1000) + 540)
+    #expect(try claims(second.text)["aud"]?.string == "appstoreconnect-v1")
+    #expect(try claims(second.text)["bid"]?.string == "com.example.app")
   }
 
   @Test("a clock that is set back gets a new token")
-  func clockSetBack() throws {
+  func clockSetBack() async throws {
     let time = ManualTime(StoreServer.now)
     let tokens = AppStoreServerTokens(signer: try StoreServer.signer(), time: time.remoteTime)
-    let first = try tokens.token()
+    let first = try await tokens.token()
     time.advance(by: .seconds(-3600))
-    #expect(try tokens.token() != first)
+    #expect(try await tokens.token() != first)
   }
 
   @Test("a token that was refused is no longer used by any client")
@@ -48,17 +50,17 @@ import Testing
   }
 
   @Test("a late refusal of an old token leaves the newer one in use")
-  func lateRefusal() throws {
+  func lateRefusal() async throws {
     let time = ManualTime(StoreServer.now)
     let tokens = AppStoreServerTokens(signer: try StoreServer.signer(), time: time.remoteTime)
-    let old = try tokens.token()
+    let old = try await tokens.token()
     time.advance(by: .seconds(250))
-    let new = try tokens.token()
+    let new = try await tokens.token()
     #expect(new != old)
     tokens.forget(old)
-    #expect(try tokens.token() == new)
+    #expect(try await tokens.token() == new)
     tokens.forget(new)
-    #expect(try tokens.token() != new)
+    #expect(try await tokens.token() != new)
   }
 
   @Test("a retry after the token's expiry signs a new one")

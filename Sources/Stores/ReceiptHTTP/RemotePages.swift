@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The elements of a paged answer of the App Store, as one sequence.
+/// The elements of a paged answer of a store, as one sequence.
 ///
 /// A page is requested when its first element is needed, and released with its last.
 ///
-/// Each iteration begins at the first page. An iteration fails with ``AppStoreServerError``. It also fails if the App
-/// Store names a page that it already returned, because such an iteration would never end.
-public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
-  /// The error that iterating throws.
-  public typealias Failure = AppStoreServerError
-  typealias Load =
-    @Sendable (_ token: String?) async throws(AppStoreServerError) -> AppStoreServerPage<Element>
+/// Each iteration begins at the first page. An iteration fails with the error of the store's client. It also fails if
+/// the store names a page that it already returned, because such an iteration would never end.
+public struct RemotePages<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
+  package typealias Load = @Sendable (_ token: String?) async throws(Failure) -> RemotePage<Element, Failure>
 
   private let load: Load
 
-  init(_ load: @escaping Load) { self.load = load }
+  package init(_ load: @escaping Load) { self.load = load }
 
   /// Returns an iterator that begins at the first page.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(load: load) }
@@ -23,7 +20,7 @@ public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let load: Load
     private var elements: ArraySlice<Element> = []
-    private var next: AppStoreServerPage<Element>.Next?
+    private var next: RemotePage<Element, Failure>.Next?
     private var isFirst = true
     /// The hashes of the page tokens seen so far, eight bytes for each.
     private var knownTokens: Set<Int> = []
@@ -31,9 +28,7 @@ public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
     init(load: @escaping Load) { self.load = load }
 
     /// Returns the next element, from the next page if this one is exhausted; `nil` after the last.
-    public mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(AppStoreServerError) -> Element? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Element? {
       while elements.isEmpty {
         guard isFirst || next != nil else { return nil }
         let token = next?.token
@@ -52,14 +47,21 @@ public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-struct AppStoreServerPage<Element: Sendable>: Sendable {
-  struct Next: Sendable {
+/// A page of an answer.
+package struct RemotePage<Element: Sendable, Failure: Error>: Sendable {
+  package struct Next: Sendable {
     let token: String
     /// The error to throw if the token was seen before.
-    let repeated: AppStoreServerError
+    let repeated: Failure
   }
 
   let elements: [Element]
   /// `nil` for the last page.
   let next: Next?
+
+  /// Creates a page; `next` is the token of the next one, and `repeated` the error to throw if it was seen before.
+  package init(_ elements: [Element], next: String?, repeated: @autoclosure () -> Failure) {
+    self.elements = elements
+    self.next = next.map { Next(token: $0, repeated: repeated()) }
+  }
 }
