@@ -4,18 +4,6 @@ internal import FingerprintIndex
 internal import ReceiptBytes
 internal import TransparencyLog
 
-/// An entry that is proven to be in a trail at this index.
-package struct ProvenEntry: Sendable, Hashable {
-  package let index: UInt64
-  package let entry: AuditEntry
-
-  /// Pairs an entry with its index; the caller must know that both were proven.
-  package init(index: UInt64, entry: AuditEntry) {
-    self.index = index
-    self.entry = entry
-  }
-}
-
 /// All entries of one original transaction in a trail, up to an anchor, checked for completeness.
 ///
 /// Each entry of an original transaction names the one before it. So all entries can be reached from the newest, and

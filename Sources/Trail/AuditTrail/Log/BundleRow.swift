@@ -4,15 +4,6 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-struct StoredEntry {
-  /// The encoded ``AuditEntry``, which is the leaf.
-  var entry: [UInt8]
-  /// The sealed erasable part; empty if the entry has no part or the part has a row of its own.
-  var erasable: [UInt8]
-  /// `true` if the erasable part has a row of its own, in `payloads`.
-  var isOutOfLine: Bool
-}
-
 /// A row of `bundles`: 256 entries with their leaf hashes and erasable parts.
 ///
 ///     256 × 32 bytes   leaf hashes: the tile of level 0

@@ -30,12 +30,7 @@ extension TrailKeys {
   }
 }
 
-/// An entry of another copy of a trail, to be adopted.
-struct CopiedEntry {
-  let entry: [UInt8]
-  /// Its erasable part, opened; `nil` if it has no part or the part was erased.
-  let erasable: [UInt8]?
-
+extension CopiedEntry {
   /// Checks that the erasable part is the one that the entry commits to.
   func check(_ commitment: SHA256Digest?, at index: UInt64) throws(AuditError) {
     guard let erasable else { return }

@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One entry of a trail with the state of its erasable part: a row of a table of the trail.
-package struct TrailRow {
-  /// The state of an erasable part.
-  package enum Erasable: String {
-    case kept, erased
-    /// The trail holds no keys to read the part with.
-    case noKeys = "no-keys"
-  }
-
-  package let recorded: RecordedEntry
-  /// The state of the part; `nil` if the entry never had one.
-  package let erasable: Erasable?
-}
-
 extension TrailView {
   /// Calls `body` with all entries in order, with one bundle in memory at a time. Entries are verified against the
   /// tree, erasable parts against the commitments, and forgotten keys against the erasures, in both directions. Throws

@@ -21,12 +21,6 @@ struct KnownGrants: Sendable {
   func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
 }
 
-struct EarlierGrant: Sendable {
-  let recorded: RecordedEntry
-  /// The customer of the grant, if the question is about one.
-  let owner: String?
-}
-
 enum GrantSearch: Sendable {
   case grant(EarlierGrant)
   case none
