@@ -16,7 +16,7 @@ struct CheckRun {
   var faults: [TrailFault] = []
   private(set) var hasUnfinishedIndex = false
   private var lines = EntryLineChecker()
-  private var tree = CheckedTree()
+  private var tree: CheckedTree
   private var outOfLine: [UInt64] = []
   private var sums: IndexHashes
   private let points: MultisetHash.Points
@@ -33,6 +33,7 @@ struct CheckRun {
       throw AuditError(.invalidRecord, at: "index", "The points of the sums do not have the right length.")
     }
     self.points = points
+    tree = CheckedTree { tile in try storage.read { try StoredTiles.fullTile(tile, $0) } }
     sums = IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize)
   }
 
@@ -92,10 +93,6 @@ struct CheckRun {
     }
   }
 
-  private var tiles: CheckedTiles {
-    tree.reader { [storage] tile in try storage.read { try StoredTiles.fullTile(tile, $0) } }
-  }
-
   // MARK: - Rows
 
   /// Checks that there are no rows beside those of entries, tiles and notes.
@@ -134,7 +131,7 @@ struct CheckRun {
       outside: [TrailNotes.configuration...last, TrailNotes.policyList...TrailNotes.policies.upperBound])
     // The roots for the proofs are computed from the tiles, which must be correct.
     guard faults.isEmpty || proofs.map(\.index) != lines.successions else { return }
-    let reader = tiles
+    let reader = tree
     let fault = try SuccessionProofs(proofs: proofs).fault(
       entries: lines.successions, trusting: keys.chain.first
     ) { size in
@@ -187,7 +184,7 @@ struct CheckRun {
       )
     }
     guard faults.isEmpty, size > 0 || checkpoint.root != .empty,
-      try MerkleTree.root(size: size, reader: tiles) != checkpoint.root
+      try MerkleTree.root(size: size, reader: tree) != checkpoint.root
     else { return }
     faults.add(
       .checkpoint, index: 0, at: "entries below \(size)",

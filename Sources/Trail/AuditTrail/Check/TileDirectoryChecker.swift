@@ -55,7 +55,12 @@ package struct TileDirectoryChecker: Sendable {
     report.checkpointSize = size
     var erasables = try directory.erasableFiles()
     var lines = EntryLineChecker()
-    var tree = CheckedTree()
+    var tree = CheckedTree { [directory] tile in
+      guard let bytes = try directory.read(tile.full.path) else {
+        throw StorageError(.corrupt, at: tile.full.path, "The tile is missing.")
+      }
+      return try tile.full.decode(bytes)
+    }
     for bundle in TileCoordinates.all(level: 0, inTreeOfSize: size) {
       guard var checked = try self.checked(bundle, &report.faults) else { return report }
       try checkErasables(of: bundle, &checked, &erasables)
@@ -86,17 +91,11 @@ package struct TileDirectoryChecker: Sendable {
         .checkpoint, index: 0, at: "entries below \(size)",
         "The entries do not have the root of the checkpoint.")
     }
-    let tiles = tree.reader { [directory] tile in
-      guard let bytes = try directory.read(tile.full.path) else {
-        throw StorageError(.corrupt, at: tile.full.path, "The tile is missing.")
-      }
-      return try tile.full.decode(bytes)
-    }
     if report.isClean {
       let fault = try SuccessionProofs(proofs: directory.successions()).fault(
         entries: lines.successions, trusting: verifier
       ) { size in
-        size <= report.entryCount ? try MerkleTree.root(size: size, reader: tiles) : .empty
+        size <= report.entryCount ? try MerkleTree.root(size: size, reader: tree) : .empty
       }
       if let fault { report.faults.add(.keySuccession, at: TileDirectory.keysName, fault) }
     }
@@ -105,7 +104,7 @@ package struct TileDirectoryChecker: Sendable {
     {
       report.faults.add(.policyText, at: TileDirectory.policiesName, fault)
     }
-    if report.isClean, let older { try compare(older.checkpoint, size: size, tiles, &report.faults) }
+    if report.isClean, let older { try compare(older.checkpoint, size: size, tree, &report.faults) }
     progress(size, size)
     return report
   }
@@ -168,13 +167,13 @@ package struct TileDirectoryChecker: Sendable {
   }
 
   private func compare(
-    _ older: Checkpoint, size: UInt64, _ tiles: CheckedTiles, _ faults: inout [TrailFault]
+    _ older: Checkpoint, size: UInt64, _ tree: CheckedTree, _ faults: inout [TrailFault]
   ) throws {
     if older.size > size {
       faults.add(
         .rolledBack, index: size, at: "entry \(size)",
         "The checkpoint that was seen before covers \(older.size) entries; this one covers \(size).")
-    } else if older.size > 0, try MerkleTree.root(size: older.size, reader: tiles) != older.root {
+    } else if older.size > 0, try MerkleTree.root(size: older.size, reader: tree) != older.root {
       faults.add(
         .checkpoint, index: 0, at: "entries below \(older.size)",
         "The first \(older.size) entries are not those of the checkpoint that was seen before: there are two histories."

@@ -4,7 +4,7 @@
 public import ReceiptCodec
 public import TransparencyLog
 internal import FingerprintIndex
-internal import ReceiptVerification
+public import ReceiptVerification
 
 extension AuditLog {
   /// The settings of a process that uses a trail. They are not part of the trail.
@@ -53,6 +53,20 @@ public struct AuditAcknowledgement: Sendable, Hashable {
   package init(index: UInt64, isRepeat: Bool) {
     self.index = index
     self.isRepeat = isRepeat
+  }
+}
+
+/// The decision on a request, and the place where it is recorded.
+public struct GrantDecision: Sendable {
+  /// The recorded verdict, which is valid only if the purchase was granted.
+  public let verdict: Verdict
+  /// The acknowledgements of its records; the first is the verdict's.
+  public let acknowledgements: [AuditAcknowledgement]
+
+  /// Creates one from its fields.
+  package init(verdict: Verdict, acknowledgements: [AuditAcknowledgement]) {
+    self.verdict = verdict
+    self.acknowledgements = acknowledgements
   }
 }
 

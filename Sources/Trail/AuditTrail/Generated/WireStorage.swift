@@ -129,6 +129,55 @@ struct CopiedEntry: Sendable, Hashable {
   }
 }
 
+/// What an opened trail, or a move of one, works with.
+struct TrailContext: Sendable {
+  /// The keys of the trail.
+  let keys: TrailKeys
+  /// The cache of tree nodes.
+  let nodes: TileNodeCache
+  /// A random number that identifies this opened trail in heads; 0 for a move, which is no writer of its own.
+  let writer: UInt64
+
+  /// Creates one from its fields.
+  init(keys: TrailKeys, nodes: TileNodeCache = TileNodeCache(), writer: UInt64 = 0) {
+    self.keys = keys
+    self.nodes = nodes
+    self.writer = writer
+  }
+}
+
+extension AppendQueue {
+  /// One call of append, with the progress of its records.
+  struct Request: Sendable {
+    /// The records, until they are prepared.
+    var records: [AuditRecord]
+    /// The prepared records, until they are entered.
+    var prepared: [PreparedRecord]
+    /// The acknowledgements of the entered records, which may not be synced yet.
+    var acknowledgements: [AuditAcknowledgement]
+    /// The approximate size of the records, in bytes.
+    var byteCount: Int
+    /// The condition of the acknowledgement.
+    var mode: AcknowledgementMode
+    /// What waits for it.
+    var continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
+
+    /// Creates one from its fields.
+    init(
+      records: [AuditRecord], prepared: [PreparedRecord] = [], acknowledgements: [AuditAcknowledgement] = [],
+      byteCount: Int, mode: AcknowledgementMode,
+      continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
+    ) {
+      self.records = records
+      self.prepared = prepared
+      self.acknowledgements = acknowledgements
+      self.byteCount = byteCount
+      self.mode = mode
+      self.continuation = continuation
+    }
+  }
+}
+
 extension AppendPlan {
   /// A record that becomes an entry.
   struct Step: Sendable, Hashable {

@@ -70,7 +70,15 @@ package enum BundleRow {
       }
     }
 
-    var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
+    /// Reads the lengths of a whole row; `nil` if it does not have the length that they make up.
+    init?(row: [UInt8]) {
+      guard row.count >= headerByteCount, let layout = Layout(Array(row[lengthsRange])),
+        layout.byteCount == row.count
+      else { return nil }
+      self = layout
+    }
+
+    private var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
   }
 }
 

@@ -137,13 +137,6 @@ struct TrailState {
   }
 }
 
-struct TrailContext: Sendable {
-  let keys: TrailKeys
-  let nodes: TileNodeCache
-  /// A random number that identifies this opened trail in heads.
-  let writer: UInt64
-}
-
 /// Reads the values by which entries are found, including their erasable parts, and notes the entries whose key is
 /// forgotten.
 struct IndexedParts: ~Copyable {

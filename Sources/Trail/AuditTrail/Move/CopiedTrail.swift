@@ -5,14 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-extension TrailContext {
-  /// Creates the context of a move, which is no writer of its own.
-  init(_ keys: TrailKeys) { self.init(keys: keys, nodes: TileNodeCache(), writer: 0) }
-}
-
 extension PublishedCheckpoints {
   /// Reads the checkpoint, which must be there, as ``load(refresh:)``.
-  func require(refresh: () throws -> Void) throws -> VerifiedCheckpoint {
+  func require(refresh: () throws -> TrailHead) throws -> VerifiedCheckpoint {
     guard let published = try load(refresh: refresh) else { throw Self.missing }
     return published
   }

@@ -19,7 +19,7 @@ struct TrailImport {
     let proofs = try directory.successions()
     let policies = StoredPolicies.texts(in: try directory.read(TileDirectory.policiesName) ?? [])
     let keys = try TrailKeys(configuration, signer: signer)
-    let context = TrailContext(keys)
+    let context = TrailContext(keys: keys)
     let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
     var state = try storage.write { writer in
       guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil

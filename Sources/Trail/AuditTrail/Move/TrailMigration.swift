@@ -80,7 +80,7 @@ package struct TrailMigration: Sendable {
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> VerifiedCheckpoint? {
     let published = try PublishedCheckpoints(store: checkpoints, keys: keys).require {
-      _ = try source.read { try keys.head(in: $0) }
+      try source.read(keys.head)
     }
     let encoded = published.signed.encoded
     let there = try newCheckpoints.load()
@@ -99,7 +99,7 @@ package struct TrailMigration: Sendable {
       }
       var state = try copy(writer, head, to: target, keys, progress)
       try target.read { reader in
-        let copied = try TrailState(reading: reader, TrailContext(keys))
+        let copied = try TrailState(reading: reader, TrailContext(keys: keys))
         guard copied.head.isSameTree(as: head) else {
           throw AuditError(
             .tampered, at: "head", "The copy does not have the root of the source; start again.")
@@ -168,7 +168,7 @@ package struct TrailMigration: Sendable {
   ) throws -> TrailState {
     var state = try begin(target, reader, head, keys)
     var merger = IndexMerger(storage: keys.index(in: target)) { SystemClock.now().wholeSeconds }
-    let entries = try TrailState(reading: reader, TrailContext(keys)).entries(in: reader)
+    let entries = try TrailState(reading: reader, TrailContext(keys: keys)).entries(in: reader)
     var parts = ErasableParts(reader)
     var batch: [CopiedEntry] = []
     var byteCount = 0
@@ -204,7 +204,7 @@ package struct TrailMigration: Sendable {
         try ErasureKeys.create(in: writer)
         try keys.write(.empty, in: writer)
       }
-      return try TrailState(reading: writer, TrailContext(keys), isUnfinished: true)
+      return try TrailState(reading: writer, TrailContext(keys: keys), isUnfinished: true)
     }
     guard state.head.size <= head.size,
       try root(of: source, state.head.size, keys) == state.head.root
@@ -216,7 +216,7 @@ package struct TrailMigration: Sendable {
 
   /// Returns the root of the first `size` entries of a trail.
   private func root(of reader: any StorageReader, _ size: UInt64, _ keys: TrailKeys) throws -> TreeHash {
-    let state = try TrailState(reading: reader, TrailContext(keys))
+    let state = try TrailState(reading: reader, TrailContext(keys: keys))
     return try MerkleTree.root(size: size, reader: state.tiles(in: reader))
   }
 }

@@ -28,7 +28,7 @@ package struct TrailReindexing: Sendable {
     self.storage = storage
     self.sliceCount = sliceCount ?? TrailLimits.flushInterval
     context = TrailContext(
-      try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) })
+      keys: try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) })
     published = PublishedCheckpoints(store: checkpoints, keys: context.keys)
   }
 
@@ -87,7 +87,7 @@ package struct TrailReindexing: Sendable {
   /// Builds the index once. Returns `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
     // The checkpoint is read before the trail: entries may be appended meanwhile, and then there are at least as many.
-    let last = try published.require { _ = try storage.read { try context.keys.head(in: $0) } }
+    let last = try published.require { try storage.read(context.keys.head) }
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
       let state = try TrailState(reading: reader, context, readsIndex: false)
@@ -104,7 +104,7 @@ package struct TrailReindexing: Sendable {
       let (now, isIn) = try storage.write { writer in
         let now = try TrailState(reading: writer, context, readsIndex: false)
         // Checked before the head is signed anew: an old copy may have been put back meanwhile.
-        let last = try published.require { _ = try context.keys.head(in: writer) }
+        let last = try published.require { try context.keys.head(in: writer) }
         try PublishedCheckpoints.compare(last, with: now, writer)
         // Another process flushed meanwhile. This index must cover everything that the other one covers.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }

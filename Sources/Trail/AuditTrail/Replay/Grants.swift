@@ -47,13 +47,7 @@ public struct GrantRequest: Sendable {
   }
 }
 
-/// The decision on a request, and the place where it is recorded.
-public struct GrantDecision: Sendable {
-  /// The recorded verdict, which is valid only if the purchase was granted.
-  public let verdict: Verdict
-  /// The acknowledgements of its records; the first is the verdict's.
-  public let acknowledgements: [AuditAcknowledgement]
-
+extension GrantDecision {
   /// `true` if the purchase was granted.
   ///
   /// Deliver the receipt's `transactions` and nothing else: a genuine receipt of a purchase that is not paid yet has no
