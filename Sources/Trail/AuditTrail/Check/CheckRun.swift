@@ -132,8 +132,8 @@ struct CheckRun {
     // The roots for the proofs are computed from the tiles, which must be correct.
     guard faults.isEmpty || proofs.map(\.index) != lines.successions else { return }
     let reader = tree
-    let fault = try SuccessionProofs(proofs: proofs).fault(
-      entries: lines.successions, trusting: keys.chain.first
+    let fault = try KeyChain.fault(
+      in: proofs, of: lines.successions, trusting: keys.chain.first
     ) { size in
       size <= head.size ? try MerkleTree.root(size: size, reader: reader) : .empty
     }

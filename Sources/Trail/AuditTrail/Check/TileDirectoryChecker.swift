@@ -3,17 +3,7 @@
 internal import ReceiptCrypto
 package import TransparencyLog
 
-/// Checks a trail that was exported as static files, as an outsider would: with only the files, the public key and, if
-/// the outsider has one, an older checkpoint.
-package struct TileDirectoryChecker: Sendable {
-  private let directory: TileDirectory
-  private let verifier: NoteVerifierKey
-
-  package init(directory: TileDirectory, verifier: NoteVerifierKey) {
-    self.directory = directory
-    self.verifier = verifier
-  }
-
+extension TileDirectoryChecker {
   /// Verifies a checkpoint of the trail that was seen before. It may be signed by the trusted key, by a key before it,
   /// or by a key after it. The files of a trail do not contain its first key. A checkpoint that only the first key
   /// signed is verified only if that key is the trusted one. Throws `NoteError` if no key of the trail has signed it,
@@ -92,8 +82,8 @@ package struct TileDirectoryChecker: Sendable {
         "The entries do not have the root of the checkpoint.")
     }
     if report.isClean {
-      let fault = try SuccessionProofs(proofs: directory.successions()).fault(
-        entries: lines.successions, trusting: verifier
+      let fault = try KeyChain.fault(
+        in: directory.successions(), of: lines.successions, trusting: verifier
       ) { size in
         size <= report.entryCount ? try MerkleTree.root(size: size, reader: tree) : .empty
       }

@@ -239,21 +239,28 @@ package struct ProvenEntry: Sendable, Hashable {
   }
 }
 
-/// One entry of a trail with the state of its erasable part: a row of a table of the trail.
-package struct TrailRow: Sendable, Hashable {
+/// The report of an entry of a trail, with the names of `receipt-tool audit show --json`: a row of a table of
+/// the trail.
+package struct EntryReport: Sendable, Hashable {
+  /// The index of the entry.
+  package let index: UInt64
   /// The entry.
-  package let recorded: RecordedEntry
-  /// The state of the part; `nil` if the entry never had one.
-  package let erasable: Erasable?
+  package let entry: AuditEntry
+  /// The state of the erasable part; `nil` if it is not known, or the entry never had one.
+  package var erasable: Erasable?
+  /// The customer, if it is shown.
+  package var customer: String?
 
   /// Creates one from its fields.
-  package init(recorded: RecordedEntry, erasable: Erasable?) {
-    self.recorded = recorded
+  package init(index: UInt64, entry: AuditEntry, erasable: Erasable? = nil, customer: String? = nil) {
+    self.index = index
+    self.entry = entry
     self.erasable = erasable
+    self.customer = customer
   }
 }
 
-extension TrailRow {
+extension EntryReport {
   /// The state of an erasable part.
   package enum Erasable: String, Sendable, Hashable, CaseIterable {
     /// The part is there.

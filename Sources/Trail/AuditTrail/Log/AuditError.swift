@@ -12,7 +12,7 @@ extension AuditError: CustomStringConvertible {
   package init(_ error: any Error) {
     switch error {
     case let error as AuditError: self = error
-    case let error as IndexError: self = error.meaning
+    case let error as IndexError: self.init(error.code.meaning, at: error.place, error.message)
     case let error as StorageError: self.init(error.code.meaning, at: error.place, error.message)
     default:
       self.init(error.isFailureToCheckNote ? .internalFailure : .tampered, String(describing: error))
@@ -30,6 +30,16 @@ extension StorageError.Code {
     case .syncFailed: .stopped
     case .corrupt: .tampered
     case .closed: .closed
+    }
+  }
+}
+
+extension IndexError.Code {
+  fileprivate var meaning: AuditError.Code {
+    switch self {
+    case .corrupt: .tampered
+    case .unsupported: .notATrail
+    case .outOfRoom: .storageFull
     }
   }
 }

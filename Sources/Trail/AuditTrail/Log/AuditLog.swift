@@ -18,9 +18,9 @@ public final class AuditLog: Sendable {
   let index: IndexMaintenance
   let rounds: WitnessRounds?
   let appender: Appender
-  let grants: Grants
-  let erasure: Erasure
-  /// The clock that gives the times of anchors and key entries.
+  /// The maximum number of requests for grants at a time.
+  let maximumRequests: Int
+  /// The clock that gives the times of erasures, anchors and key entries.
   let clock: @Sendable () -> Timestamp
 
   init(_ writer: TrailWriter, _ options: Options) {
@@ -32,10 +32,7 @@ public final class AuditLog: Sendable {
       WitnessRounds(witnesses, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
     appender = Appender(writer, publisher, index, rounds, options)
-    grants = Grants(
-      writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,
-      maximumCount: options.maximumWaiting)
-    erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
+    maximumRequests = options.maximumWaiting
     clock = options.clock
   }
 
@@ -58,23 +55,6 @@ public final class AuditLog: Sendable {
     do {
       return AuditLog(try TrailWriter(storage, trusting: verifier, signer, checkpoints, options), options)
     } catch { throw AuditError(error) }
-  }
-
-  /// Creates a trail from one that was exported as static files with its erasable parts, and blocks meanwhile.
-  ///
-  /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
-  /// if `checkpoints` has one, the export must be at least as new (else ``AuditError/Code/rolledBack`` or
-  /// ``AuditError/Code/forked``), because the import would otherwise create a second history. The configuration has the
-  /// export's origin, and the signer is the private key of the export's checkpoint, which is returned.
-  @discardableResult
-  package static func importTrail(
-    from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
-    signer: NoteSignerKey, checkpoints: any CheckpointStore,
-    progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
-  ) throws -> VerifiedCheckpoint {
-    try TrailImport(
-      directory: directory, configuration: configuration, signer: signer, checkpoints: checkpoints
-    ).run(into: storage, progress: progress)
   }
 
   /// Commits waiting appends, publishes a checkpoint if there is a private key, and closes the storage.

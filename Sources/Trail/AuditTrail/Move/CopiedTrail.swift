@@ -19,8 +19,8 @@ extension TrailKeys {
   func require(
     _ proofs: [LogProof], of entries: [UInt64], root: (UInt64) throws -> TreeHash
   ) throws {
-    let fault = try SuccessionProofs(proofs: proofs).fault(
-      entries: entries, trusting: chain.first, root: root)
+    let fault = try KeyChain.fault(
+      in: proofs, of: entries, trusting: chain.first, root: root)
     if let fault { throw AuditError(.tampered, at: "notes", fault) }
   }
 }

@@ -97,7 +97,7 @@ struct TileExport {
           try view.erasableBytes(at: index, stored, commitment: $0, &parts)
         }
         erasables.append(part ?? [])
-        guard commitment != nil, part == nil, try view.erasures.erasure(of: index).map({ $0 >= size }) ?? true
+        guard commitment != nil, part == nil, try view.lookup.erasure(of: index).map({ $0 >= size }) ?? true
         else { return }
         throw AuditError(
           .storageUnavailable, at: "entry \(index)",

@@ -5,35 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 package import TransparencyLog
 
-/// Moves a trail into another storage: for example, from a file to a server when it outgrows a machine, or back.
-///
-/// The copy has the same entries, erasable parts, configuration and key, and therefore the same root. It gets the last
-/// checkpoint, without which no trail opens, only after that is verified. Nobody can write to the source meanwhile.
-/// Afterwards only one of the two may be written to: two histories that both continue from here contradict each other,
-/// and anyone with checkpoints of both can prove it. So retire the source when this returns.
-///
-/// A migration that was interrupted continues where it stopped if it is started again with the same target. Parts that
-/// were erased in the source meanwhile are erased in the target too, before it gets the checkpoint. Until then an
-/// unfinished target holds everything that was copied: remove it, or complete the migration.
-package struct TrailMigration: Sendable {
-  private let source: any TrailStorage
-  private let checkpoints: any CheckpointStore
-  private let signer: NoteSignerKey
-
-  /// The approximate number of bytes that are copied in one transaction.
-  private let batchByteCount: Int
-
-  /// Creates a migration of a trail, whose private key signs the heads of the copy.
-  package init(
-    from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey,
-    batchByteCount: Int = 4 << 20
-  ) {
-    self.source = source
-    self.checkpoints = checkpoints
-    self.signer = signer
-    self.batchByteCount = batchByteCount
-  }
-
+extension TrailMigration {
   /// Moves the trail into an empty storage, or one that an earlier attempt left unfinished. It blocks. Returns the last
   /// checkpoint of both trails.
   ///
@@ -167,7 +139,9 @@ package struct TrailMigration: Sendable {
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> TrailState {
     var state = try begin(target, reader, head, keys)
-    var merger = IndexMerger(storage: keys.index(in: target)) { SystemClock.now().wholeSeconds }
+    var merger = IndexMerger(storage: StoredIndex(storage: target, keys: keys)) {
+      SystemClock.now().wholeSeconds
+    }
     let entries = try TrailState(reading: reader, TrailContext(keys: keys)).entries(in: reader)
     var parts = ErasableParts(reader)
     var batch: [CopiedEntry] = []

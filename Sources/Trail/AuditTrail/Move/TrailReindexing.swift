@@ -54,7 +54,7 @@ package struct TrailReindexing: Sendable {
       attempts += 1
       indexed = try attempt(progress)
     }
-    let index = context.keys.index(in: storage)
+    let index = StoredIndex(storage: storage, keys: context.keys)
     while try index.write({ rows, root in try IndexRebuild.removeUnusedRows(of: root, in: rows) }) {}
     // The rows of earlier attempts contain customers that were erased meanwhile.
     if attempts > 1 { try storage.scrub() }
@@ -151,12 +151,12 @@ package struct TrailReindexing: Sendable {
     }
     let erased = scan.erased
     if let unconfirmed = scan.forgotten.subtracting(erased).min() {
-      throw ErasureLookup.unconfirmed(unconfirmed)
+      throw EntryLookup.unconfirmed(unconfirmed)
     }
     let unseen = erased.subtracting(scan.forgotten).sorted()
     var parts = ErasableParts(writer)
     for entry in unseen where try parts.hasKey(of: entry) {
-      throw ErasureLookup.keyIsBack(of: entry, erasure: scan.erasures[entry] ?? entry)
+      throw EntryLookup.keyIsBack(of: entry, erasure: scan.erasures[entry] ?? entry)
     }
     guard unseen.allSatisfy({ $0 >= rebuild.indexedSize }),
       try rebuild.isWhole(in: WritableIndexRows(base: writer))

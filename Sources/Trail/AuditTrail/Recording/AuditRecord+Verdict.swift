@@ -51,7 +51,7 @@ extension [AuditRecord] {
       time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict,
       receipt: receipt.map(SHA256Digest.init(identityOf:)) ?? encoding, encoding: encoding,
       policy: policyDigest)
-    facts.verdict = RecordedVerdict(verdict)
+    facts.verdict = RecordedVerdict(rawValue: verdict.word)
     facts.reason = verdict.reason?.code.rawValue
     facts.checks = RecordedCheck.list(verdict.checks)
     facts.note(receipt)
@@ -108,16 +108,6 @@ extension EntryFacts {
 extension SHA256Digest {
   /// Creates the digest by which entries name a receipt whose signature was found valid: `VerifiedReceipt.identity`.
   init(identityOf receipt: VerifiedReceipt) { self.init(of: receipt.signedContent.span) }
-}
-
-extension RecordedVerdict {
-  fileprivate init(_ verdict: Verdict) {
-    switch verdict {
-    case .valid: self = .valid
-    case .invalid: self = .invalid
-    case .undetermined: self = .undetermined
-    }
-  }
 }
 
 extension Verdict {

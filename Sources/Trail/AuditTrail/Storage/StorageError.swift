@@ -6,9 +6,9 @@ extension StorageError: CustomStringConvertible {
   /// The code, the place and the message, on one line.
   public var description: String { line }
 
-  /// Runs a system call on a file, and throws an error that states which operation failed.
+  /// Makes a system call on a file, and throws an error that states which operation failed.
   static func doing<Result: ~Copyable>(
-    _ what: String, at path: String, code: Code? = nil, _ body: () throws(SystemError) -> Result
+    _ what: String, at path: String, code: Code? = nil, _ body: @autoclosure () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
     do {
       return try body()
@@ -20,9 +20,9 @@ extension StorageError: CustomStringConvertible {
 
   /// Syncs a directory, so that the names in it are on disk.
   static func synchronizeDirectory(_ path: String) throws(StorageError) {
-    try doing("The directory cannot be synced", at: path, code: .syncFailed) { () throws(SystemError) in
-      try FileSystem.synchronizeDirectory(path)
-    }
+    try doing(
+      "The directory cannot be synced", at: path, code: .syncFailed, try FileSystem.synchronizeDirectory(path)
+    )
   }
 
   static func contents(of path: String, limit: Int) throws(StorageError) -> [UInt8]? {

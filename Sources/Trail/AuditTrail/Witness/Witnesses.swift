@@ -130,13 +130,13 @@ final class WitnessRounds: Sendable {
     let policy = witnesses.policy
     let cosigners: [NoteVerifierKey]
     let plain: SignedCheckpoint
-    do throws(NoteError) { cosigners = try lines.cosigners(of: checkpoint.signed) } catch {
-      throw AuditError(error)
-    }
-    guard asksAll || !policy.isSatisfied(by: cosigners) else {
-      return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
-    }
-    do { plain = try lines.withoutCosignatures(checkpoint.signed) } catch { throw AuditError(error) }
+    do {
+      cosigners = try lines.cosigners(of: checkpoint.signed)
+      guard asksAll || !policy.isSatisfied(by: cosigners) else {
+        return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
+      }
+      plain = try lines.withoutCosignatures(checkpoint.signed)
+    } catch { throw AuditError(error) }
     let missing = policy.witnesses.indices.filter { !cosigners.contains(policy.witnesses[$0].key) }
     let size = checkpoint.checkpoint.size
     let answers = await requests.ask(
