@@ -62,7 +62,6 @@ struct CheckRun {
 
   private func window(from first: Int) -> Range<Int> { first..<min(first + Self.windowCount, bundleCount) }
 
-  /// Starts checking the bundles of a window.
   private func checkBundles(_ window: Range<Int>) -> ConcurrentWork<[CheckedBundle]> {
     let (storage, hasKeys, noSums) = (storage, hasKeys, noSums)
     let check: @Sendable (Range<Int>) throws -> [CheckedBundle] = { part in

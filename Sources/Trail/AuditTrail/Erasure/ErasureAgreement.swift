@@ -89,7 +89,9 @@ extension TrailState {
         entries.append(entry)
       }
       if let row {
-        try writer.put(.bundles, bundle, BundleRow.encode(hashesOf: row, entries))
+        var new = Array(row[..<BundleRow.groupedTileByteCount])
+        entries.append(to: &new)
+        try writer.put(.bundles, bundle, new)
       } else {
         tail = entries
         for index in indexes { try writer.put(.tail, Int64(index), TailRow.encode(tail[Int(index & 255)])) }

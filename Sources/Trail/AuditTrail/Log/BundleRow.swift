@@ -31,13 +31,6 @@ package enum BundleRow {
     return row
   }
 
-  /// Encodes the row of the same entries with other erasable parts.
-  static func encode(hashesOf row: [UInt8], _ entries: BundleEntries) -> [UInt8] {
-    var new = Array(row[..<groupedTileByteCount])
-    entries.append(to: &new)
-    return new
-  }
-
   /// Returns the range of one entry in a row, computed from the row's lengths.
   static func entryRange(_ lengths: Span<UInt8>, _ position: Int) -> Range<Int> {
     var offset = headerByteCount

@@ -128,7 +128,6 @@ struct TrailState {
     StoredTiles(reader: reader, edge: frontier, cache: context.nodes)
   }
 
-  /// Reads the entries, verified.
   func entries(in reader: any StorageReader) -> StoredEntries { StoredEntries(tiles(in: reader)) }
 
   func lookup(in reader: any StorageReader) -> EntryLookup {

@@ -139,7 +139,6 @@ package struct TileDirectory: Sendable {
     return files.isEmpty ? nil : files
   }
 
-  /// Returns the name of the file of a bundle's erasable parts.
   static func erasableName(_ bundle: TileCoordinates) -> String {
     "erasable/" + bundle.entryBundlePath.dropFirst("tile/entries/".count)
   }

@@ -188,7 +188,6 @@ extension TrailMigration {
     return state
   }
 
-  /// Returns the root of the first `size` entries of a trail.
   private func root(of reader: any StorageReader, _ size: UInt64, _ keys: TrailKeys) throws -> TreeHash {
     let state = try TrailState(reading: reader, TrailContext(keys: keys))
     return try MerkleTree.root(size: size, reader: state.tiles(in: reader))

@@ -64,9 +64,9 @@ extension [AuditRecord] {
       receipt == nil ? options.maximumUnverifiedByteCount : RecordingOptions.maximumReceiptByteCount
     let isKept = options.keepsReceipt && unwrapped.count <= longest
 
-    let lines = receipt.map(PurchaseLine.lines) ?? []
+    let lines = receipt?.purchaseLines ?? []
     if let only = lines.first, lines.count == 1 {
-      facts.note(only.newest)
+      facts.note(only)
       facts.revoked = facts.revoked ?? verdict.revocation
     }
     self = [AuditRecord(facts, receiptBytes: isKept ? unwrapped : nil, customerToken: customer)]
@@ -75,7 +75,7 @@ extension [AuditRecord] {
       var purchase = EntryFacts(
         time: facts.time, kind: .purchase, format: facts.format, receipt: facts.receipt, bundle: facts.bundle,
         environment: facts.environment, verdict: facts.verdict, reason: facts.reason, policy: policyDigest)
-      purchase.note(line.newest)
+      purchase.note(line)
       append(AuditRecord(purchase, customerToken: customer))
     }
   }
