@@ -111,7 +111,7 @@ final class ResidentRun: Sendable {
 extension RandomAccessCollection where Index == Int {
   /// The first position whose element satisfies the condition; all elements after it must satisfy it too.
   @inline(__always)
-  func partitioningIndex(_ condition: (Element) -> Bool) -> Int {
+  package func partitioningIndex(_ condition: (Element) -> Bool) -> Int {
     var low = startIndex
     var high = endIndex
     while low < high {

@@ -78,10 +78,10 @@ extension AuditImportCommand {
     let storage = try location.storage(creating: true)
     defer { try? storage.close() }
     do {
-      return try AuditLog.importTrail(
-        from: TileDirectory(path: folder), into: storage, configuration: configuration, signer: signer,
+      return try TrailImport(
+        directory: TileDirectory(path: folder), configuration: configuration, signer: signer,
         checkpoints: checkpoints
-      ) { progress.show($0, of: $1) }
+      ).run(into: storage) { progress.show($0, of: $1) }
     } catch {
       // Remove the incomplete trail. This command has created the file, so it cannot contain anything else.
       if !location.isServer {

@@ -41,7 +41,7 @@ struct TableFile {
       }
     var count: UInt64 = 0
     try view.forEachRow { row in
-      try writer.write(EntryReport(row))
+      try writer.write(row)
       count += 1
       if count.isMultiple(of: 1024) { progress.show(count, of: view.size) }
     }

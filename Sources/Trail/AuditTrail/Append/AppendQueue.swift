@@ -2,23 +2,6 @@
 
 /// The queue of waiting appends, which are first prepared, then committed together, then synced.
 struct AppendQueue {
-  /// One call of append, with the progress of its records.
-  struct Request: Sendable {
-    /// The records, until they are prepared.
-    var records: [AuditRecord]
-    /// The prepared records, until they are entered.
-    var prepared: [PreparedRecord] = []
-    /// The acknowledgements of the entered records, which may not be synced yet.
-    var acknowledgements: [AuditAcknowledgement] = []
-    /// The approximate size of the records, in bytes.
-    let byteCount: Int
-    let mode: AcknowledgementMode
-    let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
-
-    /// The number of records, in whatever form they are.
-    var count: Int { records.count + prepared.count + acknowledgements.count }
-  }
-
   enum Stage: Int {
     case preparing, committing, synchronizing
   }
@@ -123,4 +106,9 @@ struct AppendQueue {
   }
 
   mutating func close() { isClosed = true }
+}
+
+extension AppendQueue.Request {
+  /// The number of records, in whatever form they are.
+  var count: Int { records.count + prepared.count + acknowledgements.count }
 }

@@ -20,15 +20,7 @@ extension AuditRecord {
         throw AuditError(.invalidRecord, at: "entry", "\(error)")
       }
     }
-    let token = customerToken?.utf8.count ?? 0
-    guard token <= ErasablePart.maximumTokenByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "erasable part",
-        "The customer has \(token) bytes; at most \(ErasablePart.maximumTokenByteCount) are allowed.")
-    }
-    let erasable = erasableByteCount + token
-    try Self.requireErasable(erasable)
-    return bound + erasable
+    return bound + (try requireErasable())
   }
 
   /// The approximate size of the erasable part without the customer, in bytes.
@@ -37,19 +29,24 @@ extension AuditRecord {
   /// Appends the record's erasable part, or nothing if the record has no erasable data.
   package func encodeErasablePart(salt: Span<UInt8>, into bytes: inout [UInt8]) throws(AuditError) {
     guard hasErasablePart else { return }
-    guard customerToken?.utf8.count ?? 0 <= ErasablePart.maximumTokenByteCount else {
-      throw AuditError(.invalidRecord, at: "erasable part", "\(MalformedErasablePart(.wrongLength, at: 0))")
-    }
-    let start = bytes.count
+    _ = try requireErasable()
     ErasablePart.append(salt: salt, receipt: receiptBytes, customerToken: customerToken, to: &bytes)
-    try Self.requireErasable(bytes.count - start)
   }
 
-  private static func requireErasable(_ byteCount: Int) throws(AuditError) {
+  /// Checks that an erasable part can hold the receipt and the customer, and returns its approximate size in bytes.
+  private func requireErasable() throws(AuditError) -> Int {
+    let token = customerToken?.utf8.count ?? 0
+    guard token <= ErasablePart.maximumTokenByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "erasable part",
+        "The customer has \(token) bytes; at most \(ErasablePart.maximumTokenByteCount) are allowed.")
+    }
+    let byteCount = erasableByteCount + token
     guard byteCount <= TrailLimits.erasableByteCount else {
       throw AuditError(
         .invalidRecord, at: "erasable part",
         "The receipt and tokens are \(byteCount) bytes; at most \(TrailLimits.erasableByteCount) are kept.")
     }
+    return byteCount
   }
 }

@@ -51,14 +51,6 @@ extension TrailWriter {
   }
 }
 
-/// The earlier entries that are related to a record.
-struct EarlierEntries {
-  /// The entry that the record repeats.
-  var first: UInt64?
-  /// The newest entry of the same original transaction.
-  var previous: UInt64?
-}
-
 /// Finds the entries of an index that are related to records, on several threads at a time.
 struct EarlierEntriesSearch {
   let index: IndexSnapshot

@@ -16,7 +16,7 @@ struct CheckRun {
   var faults: [TrailFault] = []
   private(set) var hasUnfinishedIndex = false
   private var lines = EntryLineChecker()
-  private var tree = CheckedTree()
+  private var tree: CheckedTree
   private var outOfLine: [UInt64] = []
   private var sums: IndexHashes
   private let points: MultisetHash.Points
@@ -33,6 +33,7 @@ struct CheckRun {
       throw AuditError(.invalidRecord, at: "index", "The points of the sums do not have the right length.")
     }
     self.points = points
+    tree = CheckedTree { tile in try storage.read { try StoredTiles.fullTile(tile, $0) } }
     sums = IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize)
   }
 
@@ -61,7 +62,6 @@ struct CheckRun {
 
   private func window(from first: Int) -> Range<Int> { first..<min(first + Self.windowCount, bundleCount) }
 
-  /// Starts checking the bundles of a window.
   private func checkBundles(_ window: Range<Int>) -> ConcurrentWork<[CheckedBundle]> {
     let (storage, hasKeys, noSums) = (storage, hasKeys, noSums)
     let check: @Sendable (Range<Int>) throws -> [CheckedBundle] = { part in
@@ -90,10 +90,6 @@ struct CheckRun {
     for (tile, hashes) in tree.add(checked.root) {
       faults.compare(tile, hashes, with: try storage.read { try $0.value(.tiles, StoredTiles.key(tile)) })
     }
-  }
-
-  private var tiles: CheckedTiles {
-    tree.reader { [storage] tile in try storage.read { try StoredTiles.fullTile(tile, $0) } }
   }
 
   // MARK: - Rows
@@ -134,9 +130,9 @@ struct CheckRun {
       outside: [TrailNotes.configuration...last, TrailNotes.policyList...TrailNotes.policies.upperBound])
     // The roots for the proofs are computed from the tiles, which must be correct.
     guard faults.isEmpty || proofs.map(\.index) != lines.successions else { return }
-    let reader = tiles
-    let fault = try SuccessionProofs(proofs: proofs).fault(
-      entries: lines.successions, trusting: keys.chain.first
+    let reader = tree
+    let fault = try KeyChain.fault(
+      in: proofs, of: lines.successions, trusting: keys.chain.first
     ) { size in
       size <= head.size ? try MerkleTree.root(size: size, reader: reader) : .empty
     }
@@ -187,7 +183,7 @@ struct CheckRun {
       )
     }
     guard faults.isEmpty, size > 0 || checkpoint.root != .empty,
-      try MerkleTree.root(size: size, reader: tiles) != checkpoint.root
+      try MerkleTree.root(size: size, reader: tree) != checkpoint.root
     else { return }
     faults.add(
       .checkpoint, index: 0, at: "entries below \(size)",

@@ -37,10 +37,7 @@ struct CheckedBundle {
     } catch let error as StorageError where error.code == .corrupt {
       return fail(.missingEntry, first, "\(names) cannot be read. At \(error.place): \(error.message)")
     }
-    guard row.count >= BundleRow.headerByteCount,
-      let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
-      layout.byteCount == row.count
-    else {
+    guard let layout = BundleRow.Layout(row: row) else {
       return fail(
         .missingEntry, first, "The bundle \(bundle) of the entries \(first) to \(first + 255) is damaged.")
     }
@@ -117,14 +114,13 @@ struct CheckedBundle {
 /// index.
 struct IndexHashes {
   private(set) var byKind = [MultisetHash](repeating: MultisetHash(), count: IndexKind.allCases.count)
-  private let key: IndexKey?
+  private let key: IndexKey
   private let points: MultisetHash.Points
   private let indexedSize: UInt64
   /// The products of the bundle, which has one index record for each.
   private var products: Set<UInt64> = []
 
-  /// Creates hashes of no records. If the key of the fingerprints is unknown, it is `nil` and nothing is hashed.
-  init(_ key: IndexKey?, _ points: MultisetHash.Points, indexedSize: UInt64) {
+  init(_ key: IndexKey, _ points: MultisetHash.Points, indexedSize: UInt64) {
     self.key = key
     self.points = points
     self.indexedSize = indexedSize
@@ -134,7 +130,7 @@ struct IndexHashes {
   mutating func add(
     _ entry: Span<UInt8>, erasable: [UInt8], _ keys: EntryIndexKeys, at index: UInt64
   ) {
-    guard let key, index < indexedSize,
+    guard index < indexedSize,
       let fingerprints = try? EntryFingerprints(entry, erasable: erasable.span, keys, key)
     else { return }
     add(.receipt, fingerprints.receipt, index)

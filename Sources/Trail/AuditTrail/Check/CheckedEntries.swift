@@ -70,7 +70,7 @@ struct CheckedEntries {
 
   /// Reads an entry without a receipt in full. Erasures, anchors and the like are few.
   private mutating func readStatement(_ entry: Span<UInt8>, _ line: inout EntryLine) {
-    guard let entry = try? AuditEntry(parsing: entry.indices.map { entry[$0] }) else { return }
+    guard let entry = try? AuditEntry(parsing: entry) else { return }
     line.isSuccession = entry.kind == .key
     if entry.kind == .erasure { line.erased = entry.erased }
     if entry.kind == .anchor {
@@ -104,7 +104,6 @@ struct EntryLineChecker {
   private(set) var policies: Set<SHA256Digest> = []
   var newestTime: Int64 { lastTime == .min ? 0 : lastTime }
 
-  /// Compares the next entries with those before them.
   mutating func add(_ entries: CheckedEntries) -> [TrailFault] {
     var faults: [TrailFault] = []
     policies.formUnion(entries.policies)

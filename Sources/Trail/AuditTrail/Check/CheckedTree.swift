@@ -3,11 +3,15 @@
 internal import TransparencyLog
 
 /// The tree over the entries that a check has read.
-struct CheckedTree {
+struct CheckedTree: TileReader {
   /// The tree over the roots of the full bundles. Its tiles are those of the trail's tree, one level higher.
   private var upper = TreeFrontier()
   /// The hashes of the entries after the last full bundle.
   var tail: [TreeHash] = []
+  private let fullTile: @Sendable (TileCoordinates) throws -> [TreeHash]
+
+  /// Begins with an empty tree, whose full tiles `fullTile` reads.
+  init(fullTile: @escaping @Sendable (TileCoordinates) throws -> [TreeHash]) { self.fullTile = fullTile }
 
   /// Adds the root of a full bundle, and returns the tiles above level 0 that become full.
   mutating func add(_ root: TreeHash) -> [(tile: TileCoordinates, hashes: [TreeHash])] {
@@ -25,22 +29,9 @@ struct CheckedTree {
     return upper.root(followedBy: rest.root)
   }
 
-  /// Returns a reader of the tree's tiles. `fullTile` reads the full ones.
-  func reader(_ fullTile: @escaping (TileCoordinates) throws -> [TreeHash]) -> CheckedTiles {
-    CheckedTiles(tree: self, size: upper.size, fullTile: fullTile)
-  }
-}
-
-/// The tiles of a tree whose entries were checked.
-struct CheckedTiles: TileReader {
-  fileprivate let tree: CheckedTree
-  /// The number of full bundles.
-  fileprivate let size: UInt64
-  fileprivate let fullTile: (TileCoordinates) throws -> [TreeHash]
-
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
-    coordinates.number < size >> UInt64(8 * coordinates.level)
-      ? try fullTile(coordinates) : tree.partialTile(level: coordinates.level)
+    coordinates.number < upper.size >> UInt64(8 * coordinates.level)
+      ? try fullTile(coordinates) : partialTile(level: coordinates.level)
   }
 }
 

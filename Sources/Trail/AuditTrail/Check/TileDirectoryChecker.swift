@@ -3,17 +3,7 @@
 internal import ReceiptCrypto
 package import TransparencyLog
 
-/// Checks a trail that was exported as static files, as an outsider would: with only the files, the public key and, if
-/// the outsider has one, an older checkpoint.
-package struct TileDirectoryChecker: Sendable {
-  private let directory: TileDirectory
-  private let verifier: NoteVerifierKey
-
-  package init(directory: TileDirectory, verifier: NoteVerifierKey) {
-    self.directory = directory
-    self.verifier = verifier
-  }
-
+extension TileDirectoryChecker {
   /// Verifies a checkpoint of the trail that was seen before. It may be signed by the trusted key, by a key before it,
   /// or by a key after it. The files of a trail do not contain its first key. A checkpoint that only the first key
   /// signed is verified only if that key is the trusted one. Throws `NoteError` if no key of the trail has signed it,
@@ -55,7 +45,12 @@ package struct TileDirectoryChecker: Sendable {
     report.checkpointSize = size
     var erasables = try directory.erasableFiles()
     var lines = EntryLineChecker()
-    var tree = CheckedTree()
+    var tree = CheckedTree { [directory] tile in
+      guard let bytes = try directory.read(tile.full.path) else {
+        throw StorageError(.corrupt, at: tile.full.path, "The tile is missing.")
+      }
+      return try tile.full.decode(bytes)
+    }
     for bundle in TileCoordinates.all(level: 0, inTreeOfSize: size) {
       guard var checked = try self.checked(bundle, &report.faults) else { return report }
       try checkErasables(of: bundle, &checked, &erasables)
@@ -86,17 +81,11 @@ package struct TileDirectoryChecker: Sendable {
         .checkpoint, index: 0, at: "entries below \(size)",
         "The entries do not have the root of the checkpoint.")
     }
-    let tiles = tree.reader { [directory] tile in
-      guard let bytes = try directory.read(tile.full.path) else {
-        throw StorageError(.corrupt, at: tile.full.path, "The tile is missing.")
-      }
-      return try tile.full.decode(bytes)
-    }
     if report.isClean {
-      let fault = try SuccessionProofs(proofs: directory.successions()).fault(
-        entries: lines.successions, trusting: verifier
+      let fault = try KeyChain.fault(
+        in: directory.successions(), of: lines.successions, trusting: verifier
       ) { size in
-        size <= report.entryCount ? try MerkleTree.root(size: size, reader: tiles) : .empty
+        size <= report.entryCount ? try MerkleTree.root(size: size, reader: tree) : .empty
       }
       if let fault { report.faults.add(.keySuccession, at: TileDirectory.keysName, fault) }
     }
@@ -105,7 +94,7 @@ package struct TileDirectoryChecker: Sendable {
     {
       report.faults.add(.policyText, at: TileDirectory.policiesName, fault)
     }
-    if report.isClean, let older { try compare(older.checkpoint, size: size, tiles, &report.faults) }
+    if report.isClean, let older { try compare(older.checkpoint, size: size, tree, &report.faults) }
     progress(size, size)
     return report
   }
@@ -168,13 +157,13 @@ package struct TileDirectoryChecker: Sendable {
   }
 
   private func compare(
-    _ older: Checkpoint, size: UInt64, _ tiles: CheckedTiles, _ faults: inout [TrailFault]
+    _ older: Checkpoint, size: UInt64, _ tree: CheckedTree, _ faults: inout [TrailFault]
   ) throws {
     if older.size > size {
       faults.add(
         .rolledBack, index: size, at: "entry \(size)",
         "The checkpoint that was seen before covers \(older.size) entries; this one covers \(size).")
-    } else if older.size > 0, try MerkleTree.root(size: older.size, reader: tiles) != older.root {
+    } else if older.size > 0, try MerkleTree.root(size: older.size, reader: tree) != older.root {
       faults.add(
         .checkpoint, index: 0, at: "entries below \(older.size)",
         "The first \(older.size) entries are not those of the checkpoint that was seen before: there are two histories."

@@ -2,22 +2,9 @@
 
 internal import ReceiptBytes
 internal import ReceiptCrypto
-package import TransparencyLog
+internal import TransparencyLog
 
-/// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints. It
-/// starts from the entries, the trail's public key and the last published checkpoint, and trusts nothing else that is
-/// stored. It blocks, and uses all processors. The trail may be in use meanwhile.
-package struct TrailChecker: Sendable {
-  private let storage: any TrailStorage
-  private let verifier: NoteVerifierKey
-  private let checkpoints: any CheckpointStore
-
-  package init(storage: any TrailStorage, verifier: NoteVerifierKey, checkpoints: any CheckpointStore) {
-    self.storage = storage
-    self.verifier = verifier
-    self.checkpoints = checkpoints
-  }
-
+extension TrailChecker {
   /// Checks everything. The report is clean only if the trail was read in full. The number of checked entries and that
   /// of all entries are reported periodically. Throws ``StorageError`` if the storage cannot be read for a reason that
   /// indicates no fault of the trail.

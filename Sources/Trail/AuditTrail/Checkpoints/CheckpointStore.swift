@@ -91,16 +91,13 @@ public struct FileCheckpointStore: CheckpointStore {
       throw StorageError(
         .unsupported, at: path, "A checkpoint of \(new.count) bytes is longer than what can be stored.")
     }
-    let lock = try StorageError.doing("It cannot be created", at: "\(path).lock") { () throws(SystemError) in
-      try File("\(path).lock", .updating)
-    }
+    let lock = try StorageError.doing(
+      "It cannot be created", at: "\(path).lock", try File("\(path).lock", .updating))
     defer { withExtendedLifetime(lock) {} }
     // Override the process's umask: others may use the file, but not change its mode.
     lock.setPermissions(0o644)
-    let isLocked = try StorageError.doing("It cannot be locked", at: "\(path).lock") {
-      () throws(SystemError) in
-      try lock.lock(within: lockTimeout)
-    }
+    let isLocked = try StorageError.doing(
+      "It cannot be locked", at: "\(path).lock", try lock.lock(within: lockTimeout))
     guard isLocked else {
       throw StorageError(
         .busy, at: "\(path).lock", "Another process has held the lock for \(lockTimeout); try again.")
@@ -110,22 +107,15 @@ public struct FileCheckpointStore: CheckpointStore {
     try afterStep(.compared)
     // The file is only touched under the lock, so a file that a crash left behind is overwritten.
     let unfinished = "\(path).new"
-    let file = try StorageError.doing("It cannot be created", at: unfinished) { () throws(SystemError) in
-      try File(unfinished, .replacing)
-    }
+    let file = try StorageError.doing(
+      "It cannot be created", at: unfinished, try File(unfinished, .replacing))
     file.setPermissions(0o644)
     try afterStep(.created)
-    try StorageError.doing("It cannot be written", at: unfinished) { () throws(SystemError) in
-      try file.write(new)
-    }
+    try StorageError.doing("It cannot be written", at: unfinished, try file.write(new))
     try afterStep(.written)
-    try StorageError.doing("It cannot be synced", at: unfinished) { () throws(SystemError) in
-      try file.synchronize()
-    }
+    try StorageError.doing("It cannot be synced", at: unfinished, try file.synchronize())
     try afterStep(.synced)
-    try StorageError.doing("It cannot be replaced", at: path) { () throws(SystemError) in
-      try FileSystem.rename(unfinished, to: path)
-    }
+    try StorageError.doing("It cannot be replaced", at: path, try FileSystem.rename(unfinished, to: path))
     try afterStep(.renamed)
     try StorageError.synchronizeDirectory(FileSystem.directory(of: path))
     return true

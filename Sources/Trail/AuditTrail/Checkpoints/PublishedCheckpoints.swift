@@ -9,16 +9,16 @@ struct PublishedCheckpoints {
 
   /// Reads the checkpoint, with the keys that the trail in `storage` has now.
   func load(following storage: any TrailStorage) throws -> VerifiedCheckpoint? {
-    try load { _ = try storage.read { try keys.head(in: $0) } }
+    try load { try storage.read(keys.head) }
   }
 
   /// Reads the checkpoint; `refresh` makes the keys follow the trail if they do not verify it.
-  func load(refresh: () throws -> Void) throws -> VerifiedCheckpoint? {
+  func load(refresh: () throws -> TrailHead) throws -> VerifiedCheckpoint? {
     guard let bytes = try store.load() else { return nil }
     do {
       let signed = try SignedCheckpoint(parsing: bytes)
       // Another process may have replaced the key; reading the head shows that.
-      if (try? keys.chain.verify(signed)) == nil { try refresh() }
+      if (try? keys.chain.verify(signed)) == nil { _ = try refresh() }
       let verified = try keys.chain.verify(signed)
       guard verified.checkpoint.origin == keys.origin else {
         throw AuditError(

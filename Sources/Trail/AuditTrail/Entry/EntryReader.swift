@@ -218,21 +218,7 @@ struct EntryReader {
   }
 }
 
-/// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
-package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
-  package let code: Code
-  /// The number of the line, starting at 1; 0 if the error concerns no single line.
-  package let line: Int
-  package let offset: Int
-  package let message: String
-
-  init(_ code: Code, line: Int = 0, offset: Int = 0, _ message: String) {
-    self.code = code
-    self.line = line
-    self.offset = offset
-    self.message = message
-  }
-
+extension MalformedEntry: CustomStringConvertible {
   package var description: String {
     line == 0 ? message : "\(message) (line \(line), byte \(offset))"
   }

@@ -101,14 +101,6 @@ public struct ErasablePart: Sendable, Hashable {
   }
 }
 
-package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  package let code: Code
-  package let offset: Int
-
-  init(_ code: Code, at offset: Int) {
-    self.code = code
-    self.offset = offset
-  }
-
+extension MalformedErasablePart: CustomStringConvertible {
   package var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
 }

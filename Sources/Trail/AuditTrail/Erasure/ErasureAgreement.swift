@@ -33,10 +33,10 @@ struct ErasureAgreement {
   /// Checks that the keys and the erasures agree; an erasure may be missing unless all entries were added.
   mutating func require(isWhole: Bool = true) throws {
     if isWhole, let unconfirmed = forgotten.filter({ erasures[$0] == nil }).min() {
-      throw ErasureLookup.unconfirmed(unconfirmed)
+      throw EntryLookup.unconfirmed(unconfirmed)
     }
     if let entry = try undone().first, let erasure = erasures[entry] {
-      throw ErasureLookup.keyIsBack(of: entry, erasure: erasure)
+      throw EntryLookup.keyIsBack(of: entry, erasure: erasure)
     }
   }
 }
@@ -75,26 +75,27 @@ extension TrailState {
   }
 
   private mutating func removeSealedParts(of indexes: [UInt64], in writer: any StorageWriter) throws {
-    func withoutPart(_ stored: StoredEntry) -> StoredEntry {
-      StoredEntry(entry: stored.entry, erasable: [], isOutOfLine: false)
-    }
     for index in indexes { try writer.remove(.payloads, in: Int64(index)...Int64(index), erasing: true) }
     for (bundle, indexes) in Dictionary(grouping: indexes, by: { Int64($0 >> 8) }) {
       let positions = Set(indexes.map { Int($0 & 255) })
+      let isWhole = bundle < Int64(head.size >> 8)
+      let row = isWhole ? try writer.value(.bundles, bundle) : nil
+      if isWhole, row == nil { throw StoredRows.missing(indexes[0]) }
+      let stored =
+        try row.map { try StoredRows.entries(of: $0, bundle: bundle) } ?? (0..<tail.count).map { tail[$0] }
       var entries = BundleEntries()
-      guard bundle < Int64(head.size >> 8) else {
-        for position in 0..<tail.count {
-          entries.append(positions.contains(position) ? withoutPart(tail[position]) : tail[position])
-        }
+      for (position, var entry) in stored.enumerated() {
+        if positions.contains(position) { (entry.erasable, entry.isOutOfLine) = ([], false) }
+        entries.append(entry)
+      }
+      if let row {
+        var new = Array(row[..<BundleRow.groupedTileByteCount])
+        entries.append(to: &new)
+        try writer.put(.bundles, bundle, new)
+      } else {
         tail = entries
         for index in indexes { try writer.put(.tail, Int64(index), TailRow.encode(tail[Int(index & 255)])) }
-        continue
       }
-      guard let row = try writer.value(.bundles, bundle) else { throw StoredRows.missing(indexes[0]) }
-      for (position, stored) in try StoredRows.entries(of: row, bundle: bundle).enumerated() {
-        entries.append(positions.contains(position) ? withoutPart(stored) : stored)
-      }
-      try writer.put(.bundles, bundle, BundleRow.encode(hashesOf: row, entries))
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCrypto
 
 /// The tree of keys that erasable parts are encrypted with: a puncturable pseudorandom function, after Goldreich,
@@ -120,24 +121,5 @@ extension ErasureKeyTree.Cover {
       nodes.append(node)
     }
     self.init(nodes)
-  }
-}
-
-extension RandomAccessCollection {
-  /// Returns the first position whose element satisfies the condition, which all later elements must satisfy too.
-  func partitioningIndex(_ condition: (Element) -> Bool) -> Index {
-    var low = startIndex
-    var length = count
-    while length > 0 {
-      let half = length / 2
-      let middle = index(low, offsetBy: half)
-      if condition(self[middle]) {
-        length = half
-      } else {
-        low = index(after: middle)
-        length -= half + 1
-      }
-    }
-    return low
   }
 }

@@ -46,42 +46,6 @@ extension TrailFault {
   }
 }
 
-extension MalformedEntry {
-  /// A stable identifier of the kind of fault.
-  package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The first line is not that of this version of the format.
-    case version
-    /// The bytes end in the middle of a line, or before a line that every entry has.
-    case truncated
-    /// The format has no such line, or not in this place.
-    case unexpectedLine = "unexpected-line"
-    /// A value is empty.
-    case emptyValue = "empty-value"
-    /// A value is not spelled in its only valid form.
-    case invalidValue = "invalid-value"
-    /// A number is negative and must not be, or is beyond the range of its line.
-    case outOfRange = "out-of-range"
-    /// The entry is longer than ``AuditEntry/maximumByteCount``.
-    case tooLong = "too-long"
-  }
-}
-
-extension MalformedErasablePart {
-  /// A stable identifier of the kind of fault.
-  package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The bytes end too early.
-    case truncated
-    /// The first byte or the flags are unknown.
-    case unknownMark = "unknown-mark"
-    /// The bytes continue after the end of the part.
-    case trailingBytes = "trailing-bytes"
-    /// The customer token is not UTF-8.
-    case invalidText = "invalid-text"
-    /// The salt does not have 32 bytes, or the customer token has more than 65,535.
-    case wrongLength = "wrong-length"
-  }
-}
-
 /// A fault of a trail: stored data that cannot be what was written.
 package struct TrailFault: Sendable, Hashable {
   /// The kind of fault.

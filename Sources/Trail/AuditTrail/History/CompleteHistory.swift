@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FingerprintIndex
 internal import ReceiptBytes
 internal import TransparencyLog
-
-/// An entry that is proven to be in a trail at this index.
-package struct ProvenEntry: Sendable, Hashable {
-  package let index: UInt64
-  package let entry: AuditEntry
-
-  /// Pairs an entry with its index; the caller must know that both were proven.
-  package init(index: UInt64, entry: AuditEntry) {
-    self.index = index
-    self.entry = entry
-  }
-}
 
 /// All entries of one original transaction in a trail, up to an anchor, checked for completeness.
 ///
@@ -77,34 +64,6 @@ package enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertib
     case .missing(let index): "Entry \(index) is missing; its proof is needed too."
     case .contradiction(let index):
       "Entry \(index) does not go with the others: the trail contradicts itself."
-    }
-  }
-}
-
-/// The entries of an original transaction, newest first: each leads to the one before it.
-struct PurchaseHistory {
-  let original: String
-  let index: IndexSnapshot
-  let key: IndexKey
-  let entries: StoredEntries
-
-  /// Calls `body` with the entries below `before`, newest first, until `body` returns `false`.
-  func forEach(before: UInt64 = .max, _ body: (RecordedEntry) throws -> Bool) throws {
-    let name = EntryText.encoded(original)
-    let checked = key.checkedFingerprint(.original, name.span)
-    var next = try index.newest(
-      .original, checked.fingerprint, check: checked.check, before: min(before, entries.tiles.edge.size),
-      in: IndexRows(base: entries.tiles.reader))
-    while let index = next {
-      let recorded = try RecordedEntry(index: index, bytes: entries.entry(at: index))
-      guard recorded.entry.original.map(EntryText.encoded) == name,
-        recorded.entry.previous.map({ $0 < index }) ?? true
-      else {
-        throw AuditError(
-          .tampered, at: "entry \(index)", "The line of \(original) leads to an entry of another.")
-      }
-      guard try body(recorded) else { return }
-      next = recorded.entry.previous
     }
   }
 }

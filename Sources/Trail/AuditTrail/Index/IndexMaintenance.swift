@@ -18,7 +18,9 @@ final class IndexMaintenance: Sendable {
   init(_ writer: TrailWriter) {
     self.writer = writer
     merger = Mutex(
-      IndexMerger(storage: writer.context.keys.index(in: writer.storage)) { SystemClock.now().wholeSeconds })
+      IndexMerger(storage: StoredIndex(storage: writer.storage, keys: writer.context.keys)) {
+        SystemClock.now().wholeSeconds
+      })
     if writer.context.keys.canSign { merge() }
   }
 

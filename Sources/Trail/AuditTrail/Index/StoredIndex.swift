@@ -35,6 +35,7 @@ struct WritableIndexRows: StoredIndexRows, IndexWriter {
   }
 }
 
+/// The index in a storage, for merging its runs: each merge changes the root in the head.
 struct StoredIndex: IndexStorage {
   let storage: any TrailStorage
   /// The keys that sign the head, which has the index's root.
@@ -68,17 +69,5 @@ extension IndexTable {
 extension IndexKey {
   func fingerprint(_ kind: IndexKind, _ digest: SHA256Digest) -> UInt64 {
     digest.withBytes { fingerprint(kind, $0) }
-  }
-}
-
-extension IndexError {
-  var meaning: AuditError {
-    let code: AuditError.Code =
-      switch self.code {
-      case .corrupt: .tampered
-      case .unsupported: .notATrail
-      case .outOfRoom: .storageFull
-      }
-    return AuditError(code, at: place, message)
   }
 }

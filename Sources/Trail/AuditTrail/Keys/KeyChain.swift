@@ -115,17 +115,15 @@ package struct KeySuccession: Sendable, Hashable {
   }
 }
 
-/// The proofs of the entries that replaced the keys of a trail, as they are stored or were exported, to be compared
-/// with the entries themselves.
-struct SuccessionProofs {
-  let proofs: [LogProof]
-
-  /// Compares the proofs with the entries that replaced the key, in order; `nil` if they are the proofs of these.
+extension KeyChain {
+  /// Compares the proofs of entries that replaced the key, as they are stored or were exported, with these entries, in
+  /// order; `nil` if they are the proofs of these.
   ///
   /// The first key is not in any entry: the signature of the first proof is verified only if the first key is the
   /// trusted one.
-  func fault(
-    entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash
+  static func fault(
+    in proofs: [LogProof], of entries: [UInt64], trusting trusted: NoteVerifierKey,
+    root: (UInt64) throws -> TreeHash
   ) throws -> String? {
     guard proofs.map(\.index) == entries else {
       return

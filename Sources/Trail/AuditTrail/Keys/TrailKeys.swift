@@ -152,9 +152,6 @@ final class TrailKeys: Sendable {
     return signed
   }
 
-  /// Returns the index in a storage, for merging its runs: each merge changes the root in the head.
-  func index(in storage: any TrailStorage) -> StoredIndex { StoredIndex(storage: storage, keys: self) }
-
   /// Returns the private key that signs now; throws if the trail was opened without it, or it was replaced.
   func signer() throws(AuditError) -> NoteSignerKey {
     let (chain, signer) = state.withLock { ($0.chain, $0.signer) }

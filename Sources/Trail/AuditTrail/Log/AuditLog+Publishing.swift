@@ -53,22 +53,7 @@ extension AuditLog {
   public func probe() async throws(AuditError) { try await BlockingWork.run(publisher.probe) }
 }
 
-/// The health of an opened trail: ``AuditLog/health``.
-public struct AuditLogHealth: Sendable, Hashable {
-  /// The error that stopped writing until the trail is opened again; `nil` if writing has not stopped.
-  public let stopped: AuditError?
-  /// The error of the last attempt to publish a checkpoint; `nil` if it succeeded.
-  ///
-  /// Publishing is retried.
-  public let publishingFault: AuditError?
-  package let failedAttempts: Int
-  /// The number of entries that no published checkpoint covers yet.
-  ///
-  /// They are durable, but an older copy of the trail without them would not be detected.
-  package let uncheckpointedCount: UInt64
-  /// The time for which there have been such entries; zero if there are no such entries.
-  package let uncheckpointedAge: Duration
-
+extension AuditLogHealth {
   /// `true` if entries are stored and covered by checkpoints as they should be.
   public var isHealthy: Bool { stopped == nil && publishingFault == nil }
 }

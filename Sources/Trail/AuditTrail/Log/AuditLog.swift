@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FingerprintIndex
-public import ReceiptCodec
-internal import ReceiptVerification
+internal import ReceiptCodec
 public import TransparencyLog
 
 /// An open audit trail, which records verdicts, finds them and proves them.
@@ -11,43 +9,6 @@ public import TransparencyLog
 /// are the leaves of a Merkle tree (RFC 6962) whose checkpoints are signed. Any number of tasks may use one log, and
 /// several processes may have the same trail open.
 public final class AuditLog: Sendable {
-  /// The settings of a process that uses a trail.
-  ///
-  /// They are not part of the trail.
-  public struct Options: Sendable {
-    /// The longest time that an entry may be without a checkpoint that includes it; one second by default.
-    public var checkpointInterval: Duration = .seconds(1)
-    /// The number of records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``.
-    ///
-    /// An append that is accepted may exceed this limit, so that a large one is not refused forever while small ones
-    /// keep coming.
-    public var maximumWaiting = 16384
-    /// The size in bytes of the records, including receipts, that may wait to be stored before an append is refused as
-    /// ``AuditError/Code/overloaded``; 256 MiB by default.
-    public var maximumWaitingByteCount = 256 << 20
-    /// The maximum number of records in one transaction.
-    package var maximumBatch = 1024
-    /// The clock that gives the times of erasures and anchors.
-    public var clock: @Sendable () -> Timestamp = SystemClock.now
-    /// The longest time that entries may be without a published checkpoint while publishing fails, before appends are
-    /// refused as ``AuditError/Code/checkpointOverdue``.
-    ///
-    /// There is no limit by default.
-    public var maximumUncheckpointedAge: Duration?
-    /// A closure that is called with the events that no caller is informed of, for logging.
-    public var eventHandler: (@Sendable (AuditLogEvent) -> Void)?
-    /// The witnesses that cosign checkpoints; needed for ``AcknowledgementMode/witnessed``.
-    public var witnesses: Witnesses?
-
-    /// The number of entries after which index records are written as runs; smaller in tests, so that there are runs.
-    package var flushInterval = TrailLimits.flushInterval
-    /// The length of fingerprints; shorter in tests, so that some collide.
-    package var fingerprintBits = IndexKey.fingerprintBits
-
-    /// Creates the default options.
-    public init() {}
-  }
-
   package var configuration: TrailConfiguration { context.keys.configuration }
   var storage: any TrailStorage { writer.storage }
   var context: TrailContext { writer.context }
@@ -57,9 +18,9 @@ public final class AuditLog: Sendable {
   let index: IndexMaintenance
   let rounds: WitnessRounds?
   let appender: Appender
-  let grants: Grants
-  let erasure: Erasure
-  /// The clock that gives the times of anchors and key entries.
+  /// The maximum number of requests for grants at a time.
+  let maximumRequests: Int
+  /// The clock that gives the times of erasures, anchors and key entries.
   let clock: @Sendable () -> Timestamp
 
   init(_ writer: TrailWriter, _ options: Options) {
@@ -71,10 +32,7 @@ public final class AuditLog: Sendable {
       WitnessRounds(witnesses, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
     appender = Appender(writer, publisher, index, rounds, options)
-    grants = Grants(
-      writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,
-      maximumCount: options.maximumWaiting)
-    erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
+    maximumRequests = options.maximumWaiting
     clock = options.clock
   }
 
@@ -97,23 +55,6 @@ public final class AuditLog: Sendable {
     do {
       return AuditLog(try TrailWriter(storage, trusting: verifier, signer, checkpoints, options), options)
     } catch { throw AuditError(error) }
-  }
-
-  /// Creates a trail from one that was exported as static files with its erasable parts, and blocks meanwhile.
-  ///
-  /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
-  /// if `checkpoints` has one, the export must be at least as new (else ``AuditError/Code/rolledBack`` or
-  /// ``AuditError/Code/forked``), because the import would otherwise create a second history. The configuration has the
-  /// export's origin, and the signer is the private key of the export's checkpoint, which is returned.
-  @discardableResult
-  package static func importTrail(
-    from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
-    signer: NoteSignerKey, checkpoints: any CheckpointStore,
-    progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
-  ) throws -> VerifiedCheckpoint {
-    try TrailImport(
-      directory: directory, configuration: configuration, signer: signer, checkpoints: checkpoints
-    ).run(into: storage, progress: progress)
   }
 
   /// Commits waiting appends, publishes a checkpoint if there is a private key, and closes the storage.

@@ -4,15 +4,6 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-struct StoredEntry {
-  /// The encoded ``AuditEntry``, which is the leaf.
-  var entry: [UInt8]
-  /// The sealed erasable part; empty if the entry has no part or the part has a row of its own.
-  var erasable: [UInt8]
-  /// `true` if the erasable part has a row of its own, in `payloads`.
-  var isOutOfLine: Bool
-}
-
 /// A row of `bundles`: 256 entries with their leaf hashes and erasable parts.
 ///
 ///     256 × 32 bytes   leaf hashes: the tile of level 0
@@ -38,13 +29,6 @@ package enum BundleRow {
     for root in tile.groupRoots { root.append(to: &row) }
     entries.append(to: &row)
     return row
-  }
-
-  /// Encodes the row of the same entries with other erasable parts.
-  static func encode(hashesOf row: [UInt8], _ entries: BundleEntries) -> [UInt8] {
-    var new = Array(row[..<groupedTileByteCount])
-    entries.append(to: &new)
-    return new
   }
 
   /// Returns the range of one entry in a row, computed from the row's lengths.
@@ -79,7 +63,15 @@ package enum BundleRow {
       }
     }
 
-    var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
+    /// Reads the lengths of a whole row; `nil` if it does not have the length that they make up.
+    init?(row: [UInt8]) {
+      guard row.count >= headerByteCount, let layout = Layout(Array(row[lengthsRange])),
+        layout.byteCount == row.count
+      else { return nil }
+      self = layout
+    }
+
+    private var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
   }
 }
 

@@ -5,39 +5,14 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The current size and roots of a trail, in a row that every change replaces.
-///
-/// It is a note that the trail's key signs, in the form that <doc:StoredForm> shows. It has SHA-256 of the
-/// configuration's text, so that nobody can put another configuration in place that the same key has signed.
-struct TrailHead: Equatable {
+extension TrailHead {
   static let empty = TrailHead(
     size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .zero,
     writer: WriterRun(writer: 0, from: 0))
 
-  var size: UInt64
-  /// The number of entries whose index records are in runs.
-  var indexedSize: UInt64
-  /// The time of the newest entry, in milliseconds since 1970.
-  var lastTime: Int64
-  var root: TreeHash
-  var indexRoot: IndexRoot
-  var writer: WriterRun
-  /// SHA-256 of the list of the policies whose texts are kept; `nil` if no text is kept.
-  var policies: SHA256Digest?
-
-  /// Consecutive entries that one opened trail wrote.
-  struct WriterRun: Equatable {
-    /// A random number that identifies the opened trail.
-    let writer: UInt64
-    /// The index of the first of these entries.
-    let from: UInt64
-  }
-
   /// Returns `true` if both have the same entries, no matter how many of them are indexed.
   func isSameTree(as other: TrailHead) -> Bool { size == other.size && root == other.root }
-}
 
-extension TrailHead {
   private static let header = "receiptkit.dev/audit-trail-head@v1"
 
   func text(_ configuration: TrailConfiguration) -> String {
@@ -77,12 +52,6 @@ extension TrailHead {
     // Only one spelling is accepted.
     guard self.text(configuration) == text else { return nil }
   }
-}
-
-/// A stored head whose signature was verified.
-struct SignedHead: Equatable {
-  let head: TrailHead
-  let bytes: [UInt8]
 }
 
 enum TrailLimits {

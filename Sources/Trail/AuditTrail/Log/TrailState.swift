@@ -86,10 +86,10 @@ struct TrailState {
   /// Checks that entries record the erasure of all parts whose keys are gone, or that are not what was committed to.
   private func requireErasures(_ parts: borrowing IndexedParts, in reader: any StorageReader) throws {
     guard !parts.forgotten.isEmpty || !parts.damaged.isEmpty else { return }
-    let erasures = erasures(in: reader)
-    for position in parts.forgotten { try erasures.requireErasure(of: position) }
+    let lookup = lookup(in: reader)
+    for position in parts.forgotten { try lookup.requireErasure(of: position) }
     // The key of such a part came back, and it can be erased again.
-    for (position, fault) in parts.damaged where try erasures.erasure(of: position) == nil { throw fault }
+    for (position, fault) in parts.damaged where try lookup.erasure(of: position) == nil { throw fault }
   }
 
   static func rolledBack(from size: UInt64, to found: UInt64) -> AuditError {
@@ -128,20 +128,12 @@ struct TrailState {
     StoredTiles(reader: reader, edge: frontier, cache: context.nodes)
   }
 
-  /// Reads the entries, verified.
   func entries(in reader: any StorageReader) -> StoredEntries { StoredEntries(tiles(in: reader)) }
 
-  func erasures(in reader: any StorageReader) -> ErasureLookup {
-    ErasureLookup(
+  func lookup(in reader: any StorageReader) -> EntryLookup {
+    EntryLookup(
       index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
   }
-}
-
-struct TrailContext: Sendable {
-  let keys: TrailKeys
-  let nodes: TileNodeCache
-  /// A random number that identifies this opened trail in heads.
-  let writer: UInt64
 }
 
 /// Reads the values by which entries are found, including their erasable parts, and notes the entries whose key is
@@ -180,41 +172,5 @@ struct IndexedParts: ~Copyable {
     } catch {
       throw AuditError(.tampered, at: "entry \(position)", "The entry cannot be read: \(error)")
     }
-  }
-}
-
-/// Finds the entry that records the erasure of another entry's part.
-struct ErasureLookup {
-  let index: IndexSnapshot
-  let key: IndexKey
-  let entries: StoredEntries
-
-  /// Returns the erasure of the entry at `erased`; `nil` if it was not erased.
-  func erasure(of erased: UInt64) throws -> UInt64? {
-    var candidates = index.candidates(
-      .receipt, EntryFingerprints.erasure(of: erased, key), in: IndexRows(base: entries.tiles.reader))
-    while let candidate = try candidates.next() {
-      let entry = try RecordedEntry(index: candidate, bytes: entries.entry(at: candidate)).entry
-      if entry.kind == .erasure, entry.erased == erased { return candidate }
-    }
-    return nil
-  }
-
-  /// Checks that an entry records the erasure of a part whose key is missing.
-  func requireErasure(of forgotten: UInt64) throws {
-    guard try erasure(of: forgotten) == nil else { return }
-    throw Self.unconfirmed(forgotten)
-  }
-
-  static func unconfirmed(_ forgotten: UInt64) -> AuditError {
-    AuditError(
-      .tampered, at: "entry \(forgotten)",
-      "The key of its erasable part is gone, and no entry says that it was erased; restore the keys.")
-  }
-
-  static func keyIsBack(of erased: UInt64, erasure: UInt64) -> AuditError {
-    AuditError(
-      .tampered, at: "entry \(erased)",
-      "Entry \(erasure) says that its erasable part was erased; its key is back.")
   }
 }

@@ -5,14 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-extension TrailContext {
-  /// Creates the context of a move, which is no writer of its own.
-  init(_ keys: TrailKeys) { self.init(keys: keys, nodes: TileNodeCache(), writer: 0) }
-}
-
 extension PublishedCheckpoints {
   /// Reads the checkpoint, which must be there, as ``load(refresh:)``.
-  func require(refresh: () throws -> Void) throws -> VerifiedCheckpoint {
+  func require(refresh: () throws -> TrailHead) throws -> VerifiedCheckpoint {
     guard let published = try load(refresh: refresh) else { throw Self.missing }
     return published
   }
@@ -24,18 +19,13 @@ extension TrailKeys {
   func require(
     _ proofs: [LogProof], of entries: [UInt64], root: (UInt64) throws -> TreeHash
   ) throws {
-    let fault = try SuccessionProofs(proofs: proofs).fault(
-      entries: entries, trusting: chain.first, root: root)
+    let fault = try KeyChain.fault(
+      in: proofs, of: entries, trusting: chain.first, root: root)
     if let fault { throw AuditError(.tampered, at: "notes", fault) }
   }
 }
 
-/// An entry of another copy of a trail, to be adopted.
-struct CopiedEntry {
-  let entry: [UInt8]
-  /// Its erasable part, opened; `nil` if it has no part or the part was erased.
-  let erasable: [UInt8]?
-
+extension CopiedEntry {
   /// Checks that the erasable part is the one that the entry commits to.
   func check(_ commitment: SHA256Digest?, at index: UInt64) throws(AuditError) {
     guard let erasable else { return }

@@ -62,9 +62,8 @@ struct ExportedFiles {
     for name in folders.reversed() where name.hasPrefix(part) {
       let folder = "\(directory.path)/\(name)"
       try StorageError.synchronizeDirectory(folder)
-      let isRemoved = try StorageError.doing("It cannot be removed", at: folder) { () throws(SystemError) in
-        try FileSystem.removeDirectory(folder)
-      }
+      let isRemoved = try StorageError.doing(
+        "It cannot be removed", at: folder, try FileSystem.removeDirectory(folder))
       if isRemoved { try StorageError.synchronizeDirectory(FileSystem.directory(of: folder)) }
     }
   }

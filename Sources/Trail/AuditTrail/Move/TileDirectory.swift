@@ -46,21 +46,20 @@ package struct TileDirectory: Sendable {
     guard let slash = target.lastIndex(of: "/") else { return }
     try Self.makeFolder(String(target[..<slash]))
     let permissions: UInt16 = name.hasPrefix("erasable/") ? 0o600 : 0o644
-    try StorageError.doing("It cannot be written", at: target + Self.unfinished) { () throws(SystemError) in
+    func writeFile() throws(SystemError) {
       let file = try File(target + Self.unfinished, .replacing, permissions: permissions)
       file.setPermissions(permissions)
       try file.write(contents)
       try file.synchronize()
     }
-    try StorageError.doing("It cannot be replaced", at: target) { () throws(SystemError) in
-      try FileSystem.rename(target + Self.unfinished, to: target)
-    }
+    try StorageError.doing("It cannot be written", at: target + Self.unfinished, try writeFile())
+    try StorageError.doing(
+      "It cannot be replaced", at: target, try FileSystem.rename(target + Self.unfinished, to: target))
   }
 
   func remove(_ name: String) throws(StorageError) {
-    try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
-      try FileSystem.remove("\(path)/\(name)")
-    }
+    try StorageError.doing(
+      "It cannot be removed", at: "\(path)/\(name)", try FileSystem.remove("\(path)/\(name)"))
   }
 
   private static func makeFolder(_ path: String) throws(StorageError) {
@@ -75,12 +74,8 @@ package struct TileDirectory: Sendable {
   /// lock ends with the process. Throws ``StorageError/Code/busy`` if another export is writing into it.
   func lock() throws(StorageError) -> File {
     try Self.makeFolder(path)
-    let folder = try StorageError.doing("It cannot be opened", at: path) { () throws(SystemError) in
-      try File(path, .directory)
-    }
-    let isLocked = try StorageError.doing("It cannot be locked", at: path) { () throws(SystemError) in
-      try folder.lock()
-    }
+    let folder = try StorageError.doing("It cannot be opened", at: path, try File(path, .directory))
+    let isLocked = try StorageError.doing("It cannot be locked", at: path, try folder.lock())
     guard isLocked else {
       throw StorageError(
         .busy, at: path, "Another export is writing into this folder; try again when it has ended.")
@@ -144,7 +139,6 @@ package struct TileDirectory: Sendable {
     return files.isEmpty ? nil : files
   }
 
-  /// Returns the name of the file of a bundle's erasable parts.
   static func erasableName(_ bundle: TileCoordinates) -> String {
     "erasable/" + bundle.entryBundlePath.dropFirst("tile/entries/".count)
   }

@@ -24,16 +24,22 @@ struct TileExport {
     try directory.requireOwnFiles()
     try ExportedFiles(in: directory).removeStale(
       in: "erasable", size: size, includingErasableParts: includingErasableParts)
-    var statements = EntryStatements()
+    var named: Set<SHA256Digest> = []
+    var successions: [UInt64] = []
     for bundle in TileCoordinates.all(level: 0, inTreeOfSize: size) {
-      try statements.add(export(bundle, size: size), from: bundle.number << 8)
+      for (offset, entry) in try export(bundle, size: size).enumerated() {
+        let index = bundle.number << 8 + UInt64(offset)
+        let keys = try TrailState.keys(of: entry, at: index)
+        if let policy = keys.policy { named.insert(policy) }
+        if keys.isOf(.key, in: entry.span) { successions.append(index) }
+      }
       if bundle.number % 64 == 63 { progress(min((bundle.number + 1) << 8, size), size) }
     }
     for level in 1..<6 {
       for tile in TileCoordinates.all(level: level, inTreeOfSize: size) { try export(tile) }
     }
-    let policies = try policyFile(naming: statements.policies)
-    let keys = try keyFile(of: statements.successions, size)
+    let policies = try policyFile(naming: named)
+    let keys = try keyFile(of: successions, size)
     // A reader of the checkpoint must find everything that it covers. So the names of the new files are on disk before
     // the checkpoint is, and files that only an older checkpoint needs are removed after it.
     for folder in try ExportedFiles(in: directory).folders {
@@ -97,7 +103,7 @@ struct TileExport {
           try view.erasableBytes(at: index, stored, commitment: $0, &parts)
         }
         erasables.append(part ?? [])
-        guard commitment != nil, part == nil, try view.erasures.erasure(of: index).map({ $0 >= size }) ?? true
+        guard commitment != nil, part == nil, try view.lookup.erasure(of: index).map({ $0 >= size }) ?? true
         else { return }
         throw AuditError(
           .storageUnavailable, at: "entry \(index)",
@@ -121,27 +127,11 @@ struct TileExport {
     return StoredPolicies.file(texts.filter { named.contains(SHA256Digest(of: Array($0.utf8))) })
   }
 
-  /// Returns the file of the proofs of the entries that replaced the trail's key.
   private func keyFile(of successions: [UInt64], _ size: UInt64) throws -> [UInt8] {
     let proofs = try storage.read { try TrailKeys.storedProofs($0) }.filter { $0.index < size }
     try keys.require(proofs, of: successions) { size in
       try reader.withView { size <= $0.size ? try $0.root(size: size) : .empty }
     }
     return proofs.flatMap(\.encoded)
-  }
-}
-
-/// The statements of an export's entries that its other files depend on.
-private struct EntryStatements {
-  private(set) var policies: Set<SHA256Digest> = []
-  private(set) var successions: [UInt64] = []
-
-  mutating func add(_ entries: [[UInt8]], from first: UInt64) throws {
-    for (offset, entry) in entries.enumerated() {
-      let index = first + UInt64(offset)
-      let keys = try TrailState.keys(of: entry, at: index)
-      if let policy = keys.policy { policies.insert(policy) }
-      if keys.isOf(.key, in: entry.span) { successions.append(index) }
-    }
   }
 }

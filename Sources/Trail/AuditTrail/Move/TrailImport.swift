@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TransparencyLog
+package import TransparencyLog
 
-/// Creates a trail from one that was exported as static files with its erasable parts.
-struct TrailImport {
-  let directory: TileDirectory
-  let configuration: TrailConfiguration
-  let signer: NoteSignerKey
-  let checkpoints: any CheckpointStore
-
-  /// Checks the export, and stores it in an empty storage. Returns the checkpoint of the export, which the trail
-  /// adopts, and throws as ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``.
-  func run(
-    into storage: any TrailStorage, progress: (_ stored: UInt64, _ of: UInt64) -> Void
+extension TrailImport {
+  /// Checks the export, stores it in an empty storage, and blocks meanwhile. Returns the checkpoint of the export, which
+  /// the trail adopts.
+  @discardableResult
+  package func run(
+    into storage: any TrailStorage, progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {
     let checkpoint = try checkedExport()
     let size = checkpoint.checkpoint.size
     let proofs = try directory.successions()
     let policies = StoredPolicies.texts(in: try directory.read(TileDirectory.policiesName) ?? [])
     let keys = try TrailKeys(configuration, signer: signer)
-    let context = TrailContext(keys)
+    let context = TrailContext(keys: keys)
     let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
     var state = try storage.write { writer in
       guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil

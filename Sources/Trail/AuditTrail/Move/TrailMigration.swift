@@ -5,35 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 package import TransparencyLog
 
-/// Moves a trail into another storage: for example, from a file to a server when it outgrows a machine, or back.
-///
-/// The copy has the same entries, erasable parts, configuration and key, and therefore the same root. It gets the last
-/// checkpoint, without which no trail opens, only after that is verified. Nobody can write to the source meanwhile.
-/// Afterwards only one of the two may be written to: two histories that both continue from here contradict each other,
-/// and anyone with checkpoints of both can prove it. So retire the source when this returns.
-///
-/// A migration that was interrupted continues where it stopped if it is started again with the same target. Parts that
-/// were erased in the source meanwhile are erased in the target too, before it gets the checkpoint. Until then an
-/// unfinished target holds everything that was copied: remove it, or complete the migration.
-package struct TrailMigration: Sendable {
-  private let source: any TrailStorage
-  private let checkpoints: any CheckpointStore
-  private let signer: NoteSignerKey
-
-  /// The approximate number of bytes that are copied in one transaction.
-  private let batchByteCount: Int
-
-  /// Creates a migration of a trail, whose private key signs the heads of the copy.
-  package init(
-    from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey,
-    batchByteCount: Int = 4 << 20
-  ) {
-    self.source = source
-    self.checkpoints = checkpoints
-    self.signer = signer
-    self.batchByteCount = batchByteCount
-  }
-
+extension TrailMigration {
   /// Moves the trail into an empty storage, or one that an earlier attempt left unfinished. It blocks. Returns the last
   /// checkpoint of both trails.
   ///
@@ -80,7 +52,7 @@ package struct TrailMigration: Sendable {
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> VerifiedCheckpoint? {
     let published = try PublishedCheckpoints(store: checkpoints, keys: keys).require {
-      _ = try source.read { try keys.head(in: $0) }
+      try source.read(keys.head)
     }
     let encoded = published.signed.encoded
     let there = try newCheckpoints.load()
@@ -99,7 +71,7 @@ package struct TrailMigration: Sendable {
       }
       var state = try copy(writer, head, to: target, keys, progress)
       try target.read { reader in
-        let copied = try TrailState(reading: reader, TrailContext(keys))
+        let copied = try TrailState(reading: reader, TrailContext(keys: keys))
         guard copied.head.isSameTree(as: head) else {
           throw AuditError(
             .tampered, at: "head", "The copy does not have the root of the source; start again.")
@@ -167,8 +139,10 @@ package struct TrailMigration: Sendable {
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> TrailState {
     var state = try begin(target, reader, head, keys)
-    var merger = IndexMerger(storage: keys.index(in: target)) { SystemClock.now().wholeSeconds }
-    let entries = try TrailState(reading: reader, TrailContext(keys)).entries(in: reader)
+    var merger = IndexMerger(storage: StoredIndex(storage: target, keys: keys)) {
+      SystemClock.now().wholeSeconds
+    }
+    let entries = try TrailState(reading: reader, TrailContext(keys: keys)).entries(in: reader)
     var parts = ErasableParts(reader)
     var batch: [CopiedEntry] = []
     var byteCount = 0
@@ -204,7 +178,7 @@ package struct TrailMigration: Sendable {
         try ErasureKeys.create(in: writer)
         try keys.write(.empty, in: writer)
       }
-      return try TrailState(reading: writer, TrailContext(keys), isUnfinished: true)
+      return try TrailState(reading: writer, TrailContext(keys: keys), isUnfinished: true)
     }
     guard state.head.size <= head.size,
       try root(of: source, state.head.size, keys) == state.head.root
@@ -214,9 +188,8 @@ package struct TrailMigration: Sendable {
     return state
   }
 
-  /// Returns the root of the first `size` entries of a trail.
   private func root(of reader: any StorageReader, _ size: UInt64, _ keys: TrailKeys) throws -> TreeHash {
-    let state = try TrailState(reading: reader, TrailContext(keys))
+    let state = try TrailState(reading: reader, TrailContext(keys: keys))
     return try MerkleTree.root(size: size, reader: state.tiles(in: reader))
   }
 }

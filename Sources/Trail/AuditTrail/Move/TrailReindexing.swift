@@ -28,7 +28,7 @@ package struct TrailReindexing: Sendable {
     self.storage = storage
     self.sliceCount = sliceCount ?? TrailLimits.flushInterval
     context = TrailContext(
-      try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) })
+      keys: try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) })
     published = PublishedCheckpoints(store: checkpoints, keys: context.keys)
   }
 
@@ -54,7 +54,7 @@ package struct TrailReindexing: Sendable {
       attempts += 1
       indexed = try attempt(progress)
     }
-    let index = context.keys.index(in: storage)
+    let index = StoredIndex(storage: storage, keys: context.keys)
     while try index.write({ rows, root in try IndexRebuild.removeUnusedRows(of: root, in: rows) }) {}
     // The rows of earlier attempts contain customers that were erased meanwhile.
     if attempts > 1 { try storage.scrub() }
@@ -87,7 +87,7 @@ package struct TrailReindexing: Sendable {
   /// Builds the index once. Returns `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
     // The checkpoint is read before the trail: entries may be appended meanwhile, and then there are at least as many.
-    let last = try published.require { _ = try storage.read { try context.keys.head(in: $0) } }
+    let last = try published.require { try storage.read(context.keys.head) }
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
       let state = try TrailState(reading: reader, context, readsIndex: false)
@@ -104,7 +104,7 @@ package struct TrailReindexing: Sendable {
       let (now, isIn) = try storage.write { writer in
         let now = try TrailState(reading: writer, context, readsIndex: false)
         // Checked before the head is signed anew: an old copy may have been put back meanwhile.
-        let last = try published.require { _ = try context.keys.head(in: writer) }
+        let last = try published.require { try context.keys.head(in: writer) }
         try PublishedCheckpoints.compare(last, with: now, writer)
         // Another process flushed meanwhile. This index must cover everything that the other one covers.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }
@@ -151,12 +151,12 @@ package struct TrailReindexing: Sendable {
     }
     let erased = scan.erased
     if let unconfirmed = scan.forgotten.subtracting(erased).min() {
-      throw ErasureLookup.unconfirmed(unconfirmed)
+      throw EntryLookup.unconfirmed(unconfirmed)
     }
     let unseen = erased.subtracting(scan.forgotten).sorted()
     var parts = ErasableParts(writer)
     for entry in unseen where try parts.hasKey(of: entry) {
-      throw ErasureLookup.keyIsBack(of: entry, erasure: scan.erasures[entry] ?? entry)
+      throw EntryLookup.keyIsBack(of: entry, erasure: scan.erasures[entry] ?? entry)
     }
     guard unseen.allSatisfy({ $0 >= rebuild.indexedSize }),
       try rebuild.isWhole(in: WritableIndexRows(base: writer))

@@ -52,15 +52,3 @@ final class Reader: Sendable {
       && stored.writer.from <= head.size
   }
 }
-
-package struct TrailStatistics: Sendable, Hashable {
-  package let entryCount: UInt64
-  /// The number of entries that the newest published checkpoint covers.
-  package let checkpointSize: UInt64
-  /// The number of bytes that the trail occupies, including index and tree.
-  package let storedByteCount: UInt64
-  /// The time of the first entry, in milliseconds since 1970; `nil` if there are no entries.
-  package let oldestTime: Int64?
-  /// The time of the newest entry, in milliseconds since 1970; `nil` if there are no entries.
-  package let newestTime: Int64?
-}

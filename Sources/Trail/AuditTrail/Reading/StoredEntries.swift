@@ -144,10 +144,7 @@ struct StoredRows {
   }
 
   static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
-    guard row.count >= BundleRow.headerByteCount,
-      let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
-      layout.byteCount == row.count
-    else { throw damaged(bundle) }
+    guard let layout = BundleRow.Layout(row: row) else { throw damaged(bundle) }
     return (0..<BundleRow.entryCount).map {
       StoredEntry(
         entry: Array(row[layout.entries[$0]]), erasable: Array(row[layout.erasables[$0]]),

@@ -85,7 +85,6 @@ struct StoredTiles: TileReader {
     )
   }
 
-  /// Returns the key under which a full tile of a level above 0 is stored.
   static func key(_ coordinates: TileCoordinates) -> Int64 {
     Int64(coordinates.level) << 48 | Int64(coordinates.number)
   }

@@ -24,7 +24,7 @@ public struct TrailView {
   var tiles: StoredTiles { StoredTiles(reader: reader, edge: state.frontier, cache: context.nodes) }
   var entries: StoredEntries { StoredEntries(tiles) }
   private var key: IndexKey { context.keys.fingerprints }
-  var erasures: ErasureLookup { ErasureLookup(index: state.index, key: key, entries: entries) }
+  var lookup: EntryLookup { EntryLookup(index: state.index, key: key, entries: entries) }
 
   // MARK: - Entries
 
@@ -42,7 +42,7 @@ public struct TrailView {
   ///   and the part was not erased before.
   public func erasablePart(at index: UInt64) throws -> ErasablePart? {
     guard let commitment = try entry(at: index).entry.commitment else { return nil }
-    guard try ErasureKeys.arePresent(in: reader) || erasures.erasure(of: index) == nil else { return nil }
+    guard try ErasureKeys.arePresent(in: reader) || lookup.erasure(of: index) == nil else { return nil }
     var parts = ErasableParts(reader)
     guard let bytes = try erasableBytes(at: index, commitment: commitment, &parts) else { return nil }
     do { return try ErasablePart.parse(bytes) } catch {
@@ -55,11 +55,11 @@ public struct TrailView {
     at index: UInt64, _ stored: StoredEntry? = nil, commitment: SHA256Digest, _ parts: inout ErasableParts
   ) throws -> [UInt8]? {
     guard let bytes = try parts.bytes(at: index, stored, commitment: commitment) else {
-      try erasures.requireErasure(of: index)
+      try lookup.requireErasure(of: index)
       return nil
     }
-    if let erasure = try erasures.erasure(of: index) {
-      throw ErasureLookup.keyIsBack(of: index, erasure: erasure)
+    if let erasure = try lookup.erasure(of: index) {
+      throw EntryLookup.keyIsBack(of: index, erasure: erasure)
     }
     return bytes
   }
@@ -121,11 +121,10 @@ public struct TrailView {
   ) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []
     guard limit > 0 else { return found }
-    try PurchaseHistory(original: original, index: state.index, key: key, entries: entries)
-      .forEach(before: before) { recorded in
-        if scope?.mayContain(recorded.entry) != false { found.append(recorded) }
-        return found.count < limit
-      }
+    try lookup.forEach(of: original, before: before) { recorded in
+      if scope?.mayContain(recorded.entry) != false { found.append(recorded) }
+      return found.count < limit
+    }
     return found
   }
 
@@ -204,26 +203,22 @@ public struct TrailView {
     }
   }
 
-  /// Returns the other entries, ascending and not erased yet, that hold the receipt or name the customer of some.
-  package func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
-    try entriesSharing(indexes, part: erasablePart)
-  }
-
-  private func entriesSharing(_ indexes: [UInt64], part: (UInt64) throws -> ErasablePart?) throws -> [UInt64]
-  {
+  /// Returns the other entries, ascending, that hold the receipt or name the customer of some, including those that were
+  /// erased before and whose keys came back.
+  package func entriesToErase(sharingPartsWith indexes: [UInt64]) throws -> [UInt64] {
     var found: Set<UInt64> = []
     var receipts: Set<SHA256Digest> = []
     var customers: Set<[UInt8]> = []
     for index in indexes {
       let entry = try entry(at: index).entry
-      guard let erasable = try part(index) else { continue }
+      guard let erasable = try partToErase(at: index) else { continue }
       if erasable.receipt != nil, let receipt = entry.receipt, receipts.insert(receipt).inserted {
-        for other in try entries(receipt: receipt) where try part(other.index)?.receipt != nil {
+        for other in try entries(receipt: receipt) where try partToErase(at: other.index)?.receipt != nil {
           found.insert(other.index)
         }
       }
       if let token = erasable.customerToken, customers.insert(Array(token.utf8)).inserted {
-        found.formUnion(try entries(customer: token, part: part).map(\.index))
+        found.formUnion(try entries(customer: token, part: partToErase).map(\.index))
       }
     }
     return found.subtracting(indexes).sorted()
@@ -234,13 +229,7 @@ public struct TrailView {
     try entries(customer: token, part: partToErase).map(\.index).reversed()
   }
 
-  /// Returns what ``entriesSharingErasableParts(with:)`` does, and entries that were erased before and whose keys came
-  /// back.
-  package func entriesToErase(sharingPartsWith indexes: [UInt64]) throws -> [UInt64] {
-    try entriesSharing(indexes, part: partToErase)
-  }
-
-  /// Returns the erasable part of an entry if there is a key for it, regardless of erasures.
+  /// Returns the erasable part of an entry if there is a key for it, regardless of lookup.
   package func partToErase(at index: UInt64) throws -> ErasablePart? {
     guard let commitment = try entry(at: index).entry.commitment else { return nil }
     var parts = ErasableParts(reader)
@@ -248,7 +237,7 @@ public struct TrailView {
       return try parts.bytes(at: index, commitment: commitment).map { try ErasablePart.parse($0) }
     } catch {
       // A part that was erased and came back altered cannot be read; it is erased nevertheless.
-      guard error is AuditError, try erasures.erasure(of: index) != nil else { throw error }
+      guard error is AuditError, try lookup.erasure(of: index) != nil else { throw error }
       return nil
     }
   }

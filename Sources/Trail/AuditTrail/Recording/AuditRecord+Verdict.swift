@@ -4,28 +4,10 @@ public import ReceiptCodec
 public import ReceiptCrypto
 public import ReceiptVerification
 
-/// The options for data that is kept in addition to the facts, in the erasable part.
-public struct RecordingOptions: Sendable, Hashable {
-  /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
-  package var keepsReceipt: Bool
-  /// The maximum length, in bytes, of a kept receipt whose signature was not found valid; 65,536 by default.
-  ///
-  /// Anyone can send such receipts, and they must not fill the disk. Of a longer one, only the digest is recorded.
-  package var maximumUnverifiedByteCount: Int
-  /// The customer's identifier, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken`
-  /// that the receipt states.
-  package var customer: String?
-
+extension RecordingOptions {
   /// The maximum length of a kept receipt: a trail accepts no longer one.
   static let maximumReceiptByteCount = 15 << 20
   static let maximumIdentifierByteCount = 512
-
-  /// Creates options; the defaults keep everything that a later dispute needs.
-  public init(keepsReceipt: Bool = true, maximumUnverifiedByteCount: Int = 65536, customer: String? = nil) {
-    self.keepsReceipt = keepsReceipt
-    self.maximumUnverifiedByteCount = maximumUnverifiedByteCount
-    self.customer = customer
-  }
 
   /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
   /// writes it; any other text unchanged.
@@ -69,7 +51,7 @@ extension [AuditRecord] {
       time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict,
       receipt: receipt.map(SHA256Digest.init(identityOf:)) ?? encoding, encoding: encoding,
       policy: policyDigest)
-    facts.verdict = RecordedVerdict(verdict)
+    facts.verdict = RecordedVerdict(rawValue: verdict.word)
     facts.reason = verdict.reason?.code.rawValue
     facts.checks = RecordedCheck.list(verdict.checks)
     facts.note(receipt)
@@ -82,9 +64,9 @@ extension [AuditRecord] {
       receipt == nil ? options.maximumUnverifiedByteCount : RecordingOptions.maximumReceiptByteCount
     let isKept = options.keepsReceipt && unwrapped.count <= longest
 
-    let lines = receipt.map(PurchaseLine.lines) ?? []
+    let lines = receipt?.purchaseLines ?? []
     if let only = lines.first, lines.count == 1 {
-      facts.note(only.newest)
+      facts.note(only)
       facts.revoked = facts.revoked ?? verdict.revocation
     }
     self = [AuditRecord(facts, receiptBytes: isKept ? unwrapped : nil, customerToken: customer)]
@@ -93,7 +75,7 @@ extension [AuditRecord] {
       var purchase = EntryFacts(
         time: facts.time, kind: .purchase, format: facts.format, receipt: facts.receipt, bundle: facts.bundle,
         environment: facts.environment, verdict: facts.verdict, reason: facts.reason, policy: policyDigest)
-      purchase.note(line.newest)
+      purchase.note(line)
       append(AuditRecord(purchase, customerToken: customer))
     }
   }
@@ -126,16 +108,6 @@ extension EntryFacts {
 extension SHA256Digest {
   /// Creates the digest by which entries name a receipt whose signature was found valid: `VerifiedReceipt.identity`.
   init(identityOf receipt: VerifiedReceipt) { self.init(of: receipt.signedContent.span) }
-}
-
-extension RecordedVerdict {
-  fileprivate init(_ verdict: Verdict) {
-    switch verdict {
-    case .valid: self = .valid
-    case .invalid: self = .invalid
-    case .undetermined: self = .undetermined
-    }
-  }
 }
 
 extension Verdict {

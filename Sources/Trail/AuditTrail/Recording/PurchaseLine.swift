@@ -3,40 +3,33 @@
 internal import ReceiptCodec
 package import ReceiptVerification
 
-/// The transactions of one original transaction (and product, of an order at Google Play), represented by the newest.
-struct PurchaseLine {
-  var newest: Transaction
-
-  /// `true` if the receipt identifies the purchase.
-  var isNamed: Bool {
-    newest.lineIdentifier?.isEmpty == false || newest.eventIdentifier?.isEmpty == false
-  }
-
-  /// Returns the lines of purchases of a receipt, in the order in which each is first named.
-  static func lines(_ receipt: VerifiedReceipt) -> [PurchaseLine] {
-    var lines: [PurchaseLine] = []
+extension VerifiedReceipt {
+  /// The lines of purchases, each represented by the newest transaction of one original transaction (and product, of an
+  /// order at Google Play), in the order in which each is first named.
+  var purchaseLines: [Transaction] {
+    var lines: [Transaction] = []
     var places: [[[UInt8]]: Int] = [:]
-    let isDetached = receipt.kind.isDetached
-    for transaction in transactions(of: receipt) {
+    let isDetached = kind.isDetached
+    for transaction in statedTransactions {
       // Strings are compared by canonical equivalence, but identifiers by their bytes.
       let identifier = Array((transaction.lineIdentifier ?? transaction.eventIdentifier ?? "").utf8)
       // The products of one order at Google Play share its identifiers.
       let product = isDetached ? Array((transaction.productId ?? "").utf8) : []
       if let place = places[[identifier, product]], !identifier.isEmpty {
-        if isNewer(transaction, than: lines[place].newest) { lines[place].newest = transaction }
+        if Self.isNewer(transaction, than: lines[place]) { lines[place] = transaction }
       } else {
         places[[identifier, product]] = lines.count
-        lines.append(PurchaseLine(newest: transaction))
+        lines.append(transaction)
       }
     }
     return lines
   }
 
-  /// Returns the transactions, or those of the renewal information in a notification that contains no transaction.
-  private static func transactions(of receipt: VerifiedReceipt) -> [Transaction] {
-    let transactions = receipt.transactions
+  /// The transactions, or those of the renewal information in a notification that contains no transaction.
+  private var statedTransactions: [Transaction] {
+    let transactions = self.transactions
     if !transactions.isEmpty { return transactions }
-    return receipt.nested.first { $0.kind == .signedRenewalInfo }?.transactions ?? []
+    return nested.first { $0.kind == .signedRenewalInfo }?.transactions ?? []
   }
 
   private static func isNewer(_ transaction: Transaction, than other: Transaction) -> Bool {
@@ -48,17 +41,7 @@ struct PurchaseLine {
     }
     return order(other) < order(transaction)
   }
-}
 
-extension Transaction {
-  /// The identifier of the purchase and its renewals in a trail: the purchase token of other stores, or Apple's
-  /// original transaction identifier.
-  var lineIdentifier: String? { purchaseToken ?? originalTransactionId }
-  /// The identifier of this event: the order or transaction, or the purchase token of a test purchase without an order.
-  var eventIdentifier: String? { transactionId ?? purchaseToken }
-}
-
-extension VerifiedReceipt {
   /// The customer's account, if the receipt states it.
   package var appAccountToken: String? {
     let own: String? =
@@ -73,4 +56,14 @@ extension VerifiedReceipt {
     let token = own ?? nested.lazy.compactMap(\.appAccountToken).first
     return token?.isEmpty == false ? token : nil
   }
+}
+
+extension Transaction {
+  /// The identifier of the purchase and its renewals in a trail: the purchase token of other stores, or Apple's
+  /// original transaction identifier.
+  var lineIdentifier: String? { purchaseToken ?? originalTransactionId }
+  /// The identifier of this event: the order or transaction, or the purchase token of a test purchase without an order.
+  var eventIdentifier: String? { transactionId ?? purchaseToken }
+  /// `true` if the receipt identifies the purchase.
+  var isNamed: Bool { lineIdentifier?.isEmpty == false || eventIdentifier?.isEmpty == false }
 }

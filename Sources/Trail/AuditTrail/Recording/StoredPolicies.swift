@@ -10,9 +10,9 @@ extension TrailView {
   /// - Throws: ``AuditError/Code/tampered`` if another text is in its place, or the text was kept and is missing;
   ///   ``StorageError``.
   public func policy(_ digest: SHA256Digest) throws -> String? {
-    if let text = try StoredPolicies.text(of: digest, in: reader) {
-      guard SHA256Digest(of: Array(text.utf8)) == digest else { throw StoredPolicies.another(digest) }
-      return text
+    if let text = try reader.value(.notes, TrailNotes.policy(digest)) {
+      guard SHA256Digest(of: text) == digest else { throw StoredPolicies.another(digest) }
+      return String(decoding: text, as: UTF8.self)
     }
     // The newest head, since this snapshot may be from before the policy was kept.
     let head = try context.keys.head(in: reader)
@@ -41,10 +41,6 @@ enum StoredPolicies {
         try keys.write(head, in: writer)
       }
     } catch { throw AuditError(error) }
-  }
-
-  static func text(of digest: SHA256Digest, in reader: any StorageReader) throws -> String? {
-    try reader.value(.notes, TrailNotes.policy(digest)).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Returns the digests of the policies whose texts are kept, restored from the texts if the list was altered.

@@ -5,7 +5,8 @@ struct KnownGrants: Sendable {
   /// The maximum number of entries of one purchase that a transaction reads.
   static let maximumEntryCount = 512
 
-  private var size: UInt64 = 0
+  /// The number of entries of the trail that were searched.
+  private(set) var size: UInt64 = 0
   private(set) var answers: [ReplayQuestion: GrantSearch] = [:]
 
   init() {}
@@ -16,15 +17,6 @@ struct KnownGrants: Sendable {
       answers[question] = try view.earlierGrant(question, KnownGrants(), longest: .max)
     }
   }
-
-  /// Returns the number of entries of the trail that were searched for an answer.
-  func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
-}
-
-struct EarlierGrant: Sendable {
-  let recorded: RecordedEntry
-  /// The customer of the grant, if the question is about one.
-  let owner: String?
 }
 
 enum GrantSearch: Sendable {
@@ -48,7 +40,7 @@ extension TrailView {
       guard let token = try erasablePart(at: earlier.recorded.index)?.customerToken else { return .tooLong }
       return .grant(EarlierGrant(recorded: earlier.recorded, owner: token))
     }
-    let searched = known.searchedCount(question)
+    let searched = known.answers[question] == nil ? 0 : known.size
     var before = UInt64.max
     var count = 0
     var named: [UInt64] = []

@@ -108,28 +108,6 @@ package protocol AuditLookup: Sendable {
   func customer(at index: UInt64) async throws -> String?
 }
 
-/// A rule by which a receipt is a replay.
-///
-/// A replay is a genuine receipt that is presented once too often, which only the record of earlier grants can show.
-/// Only entries with a valid verdict count, and for purchases only those of the same store, app and environment
-/// (``PurchaseScope``).
-public struct ReplayRule: RawRepresentable, Sendable, Hashable {
-  /// The rule's name, as in `receipt-tool`.
-  public let rawValue: String
-  /// Creates a rule from its name; an unknown rule is never broken.
-  public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// The transaction, or another one of the same original transaction, was first granted to another customer.
-  ///
-  /// Restoring purchases to the same account stays possible.
-  public static let anotherCustomer = ReplayRule(rawValue: "another-customer")
-  /// The same receipt was presented before, in any spelling (`VerifiedReceipt.identity`) and by any customer.
-  ///
-  /// This rule is for receipts that are presented once by design, such as those of consumables. An app that sends its
-  /// receipt on every start would be refused on the second start.
-  public static let sameReceipt = ReplayRule(rawValue: "same-receipt")
-  /// The transaction of a consumable was granted before, in any receipt.
-  public static let consumableAgain = ReplayRule(rawValue: "consumable-again")
-
+extension ReplayRule {
   package static let all: [ReplayRule] = [.anotherCustomer, .sameReceipt, .consumableAgain]
 }

@@ -37,11 +37,11 @@ package enum ReplayQuestion: Sendable, Hashable {
     }
     let customer = customer ?? receipt.appAccountToken.map(RecordingOptions.canonicalCustomer)
     if rules.contains(.anotherCustomer), let customer {
-      for line in PurchaseLine.lines(receipt) {
+      for line in receipt.purchaseLines {
         let purchase =
-          line.newest.lineIdentifier.map(Purchase.original)
-          ?? line.newest.eventIdentifier.map(Purchase.transaction)
-        let name = line.newest.eventIdentifier ?? line.newest.lineIdentifier ?? ""
+          line.lineIdentifier.map(Purchase.original)
+          ?? line.eventIdentifier.map(Purchase.transaction)
+        let name = line.eventIdentifier ?? line.lineIdentifier ?? ""
         if let purchase { questions.append(.customer(purchase, in: scope, name: name, customer: customer)) }
       }
     }

@@ -3,10 +3,7 @@
 package import ReceiptCodec
 package import ReceiptCrypto
 
-/// The report of an entry of a trail, with the names of `receipt-tool audit show --json`.
-package struct EntryReport {
-  package typealias Erasable = TrailRow.Erasable
-
+extension EntryReport {
   package enum Value {
     case text(String)
     case number(UInt64)
@@ -15,11 +12,6 @@ package struct EntryReport {
     package static func instant(_ milliseconds: Int64) -> Value { .text(EntryReport.instant(milliseconds)) }
     package static func digest(_ digest: SHA256Digest) -> Value { .text(digest.hexadecimal) }
   }
-
-  package let index: UInt64
-  package let entry: AuditEntry
-  package var erasable: Erasable?
-  package var customer: String?
 
   package init(_ recorded: RecordedEntry, in view: TrailView, showsCustomer: Bool = false) throws {
     self.init(index: recorded.index, entry: recorded.entry)
@@ -33,16 +25,6 @@ package struct EntryReport {
     }
     erasable = part == nil ? .erased : .kept
     if showsCustomer { customer = part?.customerToken }
-  }
-
-  package init(_ row: TrailRow) {
-    self.init(index: row.recorded.index, entry: row.recorded.entry)
-    erasable = row.erasable
-  }
-
-  package init(index: UInt64, entry: AuditEntry) {
-    self.index = index
-    self.entry = entry
   }
 
   package func append(to object: inout JSONWriter) {
@@ -91,5 +73,26 @@ extension JSONWriter {
     self.name(name)
     // Larger integers are strings, because JSON readers would lose precision.
     if let small = Int64(exactly: value), small < 1 << 53 { integer(small) } else { string(String(value)) }
+  }
+}
+
+extension TrailView {
+  /// Calls `body` with all entries in order, with one bundle in memory at a time. Entries are verified against the
+  /// tree, erasable parts against the commitments, and forgotten keys against the erasures, in both directions. Throws
+  /// ``AuditError/Code/tampered``, ``StorageError``, and the errors of `body`.
+  package func forEachRow(_ body: (EntryReport) throws -> Void) throws {
+    var parts = ErasableParts(reader)
+    try entries.forEach(in: 0..<size) { index, stored in
+      let entry = try RecordedEntry(index: index, bytes: stored.entry).entry
+      if entry.kind == .erasure, let erased = entry.erased, try parts.hasKey(of: erased) {
+        throw EntryLookup.keyIsBack(of: erased, erasure: index)
+      }
+      let erasable: EntryReport.Erasable? = try entry.commitment.map { commitment in
+        guard try parts.bytes(at: index, stored, commitment: commitment) == nil else { return .kept }
+        try lookup.requireErasure(of: index)
+        return .erased
+      }
+      try body(EntryReport(index: index, entry: entry, erasable: erasable))
+    }
   }
 }

@@ -125,38 +125,7 @@ public protocol StorageWriter: StorageReader {
   func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws
 }
 
-/// The tables of a trail.
-public enum StorageTable: Int, Sendable, CaseIterable {
-  /// The head of the trail, at key 0.
-  ///
-  /// Every append changes it.
-  case head = 0
-  /// Signed notes: the configuration at key 0, the newest checkpoint at key 1.
-  case notes
-  /// 256 entries each, with their leaf hashes and erasable parts, by bundle number.
-  case bundles
-  /// The entries after the last full bundle, by index.
-  case tail
-  /// Erasable parts too large for a bundle, by index.
-  case payloads
-  /// Full tiles of the levels above 0, by level << 48 | number.
-  case tiles
-  /// The index's catalogue at key 0; the filters and fences of its runs, by run number << 24 | row.
-  case runs
-  /// The pages of index runs, by run number << 24 | page number.
-  case pages
-  /// The pages and fences of index runs whose records concern persons, and can be removed.
-  ///
-  /// A row that is replaced or removed must leave no bytes behind once ``TrailStorage/scrub()`` returns.
-  case personal
-  /// The sealed nodes from which the keys of erasable parts are computed: for all entries at key 0, then by block of
-  /// entries.
-  case covers
-  /// The keys that ``covers`` is sealed with.
-  ///
-  /// They are the only values that are overwritten in place, so that the old bytes are gone. Leave them out of backups.
-  case keys
-
+extension StorageTable {
   /// The keys that values may have; any key may be read.
   package var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
 }

@@ -13,30 +13,6 @@ public import TransparencyLog
 /// response that ``respond(to:)`` returns. Any number of threads and processes may answer for one witness at the same
 /// time, as long as they share the checkpoint stores.
 public struct CheckpointWitness: Sendable {
-  /// A log that the witness cosigns for.
-  public struct KnownLog: Sendable {
-    /// The log's keys, whose name is the log's origin; any of them may sign.
-    package let keys: [NoteVerifierKey]
-    /// The store of the last cosigned checkpoint; if it is lost, the witness cosigns any history again.
-    package let checkpoints: any CheckpointStore
-
-    /// Describes a log.
-    public init(keys: [NoteVerifierKey], checkpoints: any CheckpointStore) {
-      self.keys = keys
-      self.checkpoints = checkpoints
-    }
-  }
-
-  /// A response and its reason.
-  public struct Answer: Sendable, Hashable {
-    /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404 or 422 according to the protocol; 500 if
-    /// the stored checkpoint cannot be read, written or trusted, if OpenSSL cannot check a signature, or if the clock
-    /// is before 1970; 503 if other requests were faster again and again.
-    public let response: WitnessResponse
-    /// The reason, for the witness's own log; `nil` if it cosigned.
-    public let reason: String?
-  }
-
   package static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
 
   /// The witness's key, which signs nothing else.

@@ -2,30 +2,11 @@
 
 internal import ReceiptBytes
 internal import Synchronization
-public import TransparencyLog
+package import TransparencyLog
 
-/// The witnesses of a trail, which cosign its checkpoints, and the way to reach them (C2SP tlog-witness).
-///
-/// A witness cosigns a checkpoint only if it continues the last one that it saw. So nobody can show two histories to
-/// different people unless enough witnesses cooperate.
-public struct Witnesses: Sendable {
-  /// The witnesses with their keys and URLs, without the trail's own key, and the number of them that are needed.
-  package let policy: WitnessPolicy
-  package let transport: any WitnessTransport
-  /// The time that all witnesses together have to answer; 10 seconds by default.
-  package var timeout: Duration
-  /// The time to wait for the other witnesses once the quorum is met; a tenth of a second by default.
-  public var gracePeriod: Duration = .milliseconds(100)
-
+extension Witnesses {
   /// The maximum length of an answer that is read, in bytes; a hundred signature lines fit.
   package static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
-
-  /// Creates the witnesses of a trail.
-  public init(policy: WitnessPolicy, transport: any WitnessTransport, timeout: Duration = .seconds(10)) {
-    self.policy = policy
-    self.transport = transport
-    self.timeout = timeout
-  }
 
   /// `true` if a cosignature is needed, and enough witnesses have a URL to give it.
   var canMakeQuorum: Bool {
@@ -149,13 +130,13 @@ final class WitnessRounds: Sendable {
     let policy = witnesses.policy
     let cosigners: [NoteVerifierKey]
     let plain: SignedCheckpoint
-    do throws(NoteError) { cosigners = try lines.cosigners(of: checkpoint.signed) } catch {
-      throw AuditError(error)
-    }
-    guard asksAll || !policy.isSatisfied(by: cosigners) else {
-      return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
-    }
-    do { plain = try lines.withoutCosignatures(checkpoint.signed) } catch { throw AuditError(error) }
+    do {
+      cosigners = try lines.cosigners(of: checkpoint.signed)
+      guard asksAll || !policy.isSatisfied(by: cosigners) else {
+        return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
+      }
+      plain = try lines.withoutCosignatures(checkpoint.signed)
+    } catch { throw AuditError(error) }
     let missing = policy.witnesses.indices.filter { !cosigners.contains(policy.witnesses[$0].key) }
     let size = checkpoint.checkpoint.size
     let answers = await requests.ask(

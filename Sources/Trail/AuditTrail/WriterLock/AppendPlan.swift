@@ -6,15 +6,6 @@ internal import TransparencyLog
 /// The plan of an append transaction: the records that repeat existing entries, and the new entries with their
 /// predecessors.
 struct AppendPlan {
-  /// A record that becomes an entry.
-  struct Step {
-    let number: Int
-    /// The entry's time in milliseconds since 1970, which is never before that of the preceding entry.
-    let time: Int64
-    /// The newest entry of the same original transaction.
-    let previous: UInt64?
-  }
-
   /// The entries to append, in order; the first becomes entry `start`.
   private(set) var steps: [Step] = []
   private(set) var acknowledgements: [AuditAcknowledgement] = []

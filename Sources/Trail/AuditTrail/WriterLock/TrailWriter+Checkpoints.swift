@@ -77,23 +77,12 @@ extension WriterState {
         let cosigned = try witnesses.adding(lines, to: current.signed)
         if cosigned == checkpoint.signed { return cosigned }
         let verified = try cosigned.verified(by: current.logKey)
+        if let stopped { throw stopped }
         // If another process was faster, there is a new checkpoint to add them to.
-        if try replace(current, by: verified) { return cosigned }
+        guard try checkpoints.store.replace(current.signed.encoded, with: cosigned.encoded) else { continue }
+        try keep(verified)
+        return cosigned
       }
-    } catch { throw AuditError(error) }
-  }
-
-  /// Replaces the published checkpoint by the same one with cosignatures; `false` if it is not the stored one.
-  private mutating func replace(
-    _ old: VerifiedCheckpoint, by cosigned: VerifiedCheckpoint
-  ) throws(AuditError) -> Bool {
-    if let stopped { throw stopped }
-    do {
-      guard try checkpoints.store.replace(old.signed.encoded, with: cosigned.signed.encoded) else {
-        return false
-      }
-      try keep(cosigned)
-      return true
     } catch {
       let error = AuditError(error)
       if error.code == .stopped { stopped = error }

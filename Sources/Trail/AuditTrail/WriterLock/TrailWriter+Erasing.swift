@@ -25,7 +25,7 @@ extension TrailState {
     _ indexes: [UInt64], at time: Int64, in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
     let entries = entries(in: writer)
-    let erasures = erasures(in: writer)
+    let lookup = lookup(in: writer)
     var parts = ErasableParts(writer)
     var acknowledgements: [AuditAcknowledgement?] = []
     var forgotten = ForgottenParts()
@@ -36,11 +36,11 @@ extension TrailState {
       guard let commitment = entry.commitment else {
         throw AuditError(.noSuchEntry, at: "entry \(index)", "The entry has no erasable part.")
       }
-      let erasure = try erasures.erasure(of: index)
+      let erasure = try lookup.erasure(of: index)
       acknowledgements.append(erasure.map { AuditAcknowledgement(index: $0, isRepeat: true) })
       do {
         guard let bytes = try parts.bytes(at: index, lengths: stored.lengths, commitment: commitment) else {
-          guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
+          guard erasure != nil else { throw EntryLookup.unconfirmed(index) }
           continue
         }
         // Erased entries are included: their keys may have come back with older copies of the keys.

@@ -9,12 +9,9 @@ extension TrailWriter {
   func anchor(_ original: String, at time: Int64) throws(AuditError) -> AuditAcknowledgement {
     try locked { state throws(AuditError) in
       let anchor = try state.write { trail, storage in
-        let line = PurchaseHistory(
-          original: original, index: trail.index.snapshot(size: trail.head.size),
-          key: context.keys.fingerprints, entries: trail.entries(in: storage))
         var count: UInt64 = 0
         var newest: UInt64?
-        try line.forEach { recorded in
+        try trail.lookup(in: storage).forEach(of: original) { recorded in
           newest = newest ?? recorded.index
           count += 1
           return true

@@ -22,7 +22,7 @@ final class TrailWriter: Sendable {
     let keys = try storage.read {
       try TrailKeys(reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
     }
-    context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
+    context = TrailContext(keys: keys, writer: UInt64.random(in: 1...UInt64.max))
     flushInterval = options.flushInterval
     let state = try WriterState(storage, context, checkpoints)
     guard let written = state.written else { throw AuditError(.closed, "The trail is closed.") }

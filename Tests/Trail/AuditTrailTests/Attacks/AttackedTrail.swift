@@ -127,7 +127,7 @@ struct AttackedTrail: Sendable {
     }
     let now = UInt64(SystemClock.now().millisecondsSince1970 / 1_000)
     func merger() -> IndexMerger {
-      IndexMerger(storage: keys.index(in: fixture.storage), pagesPerStep: 1) { now }
+      IndexMerger(storage: StoredIndex(storage: fixture.storage, keys: keys), pagesPerStep: 1) { now }
     }
     for steps in [3, 3, 3, 2] {
       var merger = merger()

@@ -245,16 +245,17 @@ import TransparencyLog
     try #require(FileManager.default.createFile(atPath: path + "/policies", contents: Data(file)))
     #expect(try checker.check().faults.map(\.code) == [.policyText])
     #expect {
-      try AuditLog.importTrail(
-        from: directory, into: MemoryStorage(),
-        configuration: TrailConfiguration(origin: TrailFixture.origin),
-        signer: trail.signers[1], checkpoints: MemoryCheckpointStore())
+      try TrailImport(
+        directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+        signer: trail.signers[1], checkpoints: MemoryCheckpointStore()
+      ).run(into: MemoryStorage())
     } throws: { ($0 as? AuditError)?.code == .tampered }
     try trail.log.export(to: directory, includingErasableParts: true)
     let (storage, checkpoints) = (MemoryStorage(), MemoryCheckpointStore())
-    try AuditLog.importTrail(
-      from: directory, into: storage, configuration: TrailConfiguration(origin: TrailFixture.origin),
-      signer: trail.signers[1], checkpoints: checkpoints)
+    try TrailImport(
+      directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+      signer: trail.signers[1], checkpoints: checkpoints
+    ).run(into: storage)
     let imported = TrailChecker(
       storage: storage, verifier: trail.signers[1].verifierKey, checkpoints: checkpoints)
     #expect(try imported.check().faults == [])

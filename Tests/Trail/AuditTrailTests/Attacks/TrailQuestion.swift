@@ -72,7 +72,7 @@ struct TrailQuestion: Sendable {
     var questions = Set(watched + AttackedTrail.large.map { places[$0] } + [trail.size - 1]).sorted()
       .flatMap(about)
     questions += tree([1, 255, 256, 700, 1_024, 2_050, trail.size - 3, trail.size])
-    questions += searches(places)
+    questions += searches()
     for presented in trail.presented { questions += replays(of: presented) }
     questions += [
       TrailQuestion("complete history") { log in
@@ -87,7 +87,7 @@ struct TrailQuestion: Sendable {
     return questions
   }
 
-  static func searches(_ places: [UInt64]) -> [TrailQuestion] {
+  static func searches() -> [TrailQuestion] {
     var questions: [TrailQuestion] = []
     for original in ["line", "1007", "absent"] {
       questions.append(
@@ -106,13 +106,9 @@ struct TrailQuestion: Sendable {
     for customer in ["regular", "forgotten", "customer 21", "absent"] {
       questions.append(TrailQuestion(customer, view: { text(try $0.entries(customer: customer)) }))
     }
-    let shared = [places[120], places[300], places[900]]
     questions += [
       TrailQuestion("product", view: { text(try $0.entries(product: "rare", limit: 3)) }),
       TrailQuestion("page", view: { text(try $0.history(original: "line", before: 1_000, limit: 4)) }),
-      TrailQuestion("shared parts") { view in
-        "\(try view.entriesSharingErasableParts(with: shared))"
-      },
     ]
     return questions
   }

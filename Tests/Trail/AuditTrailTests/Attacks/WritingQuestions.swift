@@ -57,7 +57,7 @@ extension TrailQuestion {
       TrailQuestion("rows") { log in
         var rows: [String] = []
         try log.withView { view in
-          try view.forEachRow { rows.append("\($0.recorded.index) \($0.erasable?.rawValue ?? "-")") }
+          try view.forEachRow { rows.append("\($0.index) \($0.erasable?.rawValue ?? "-")") }
         }
         return rows.joined(separator: " ")
       },
@@ -86,7 +86,7 @@ extension TrailQuestion {
 
   private static func answers(of log: AuditLog, _ trail: AttackedTrail) async throws -> String {
     var answers: [String] = []
-    for question in about(trail.places[900]) + about(trail.places[300]) + searches(trail.places) {
+    for question in about(trail.places[900]) + about(trail.places[300]) + searches() {
       answers.append(try await question.ask(log))
     }
     return answers.joined(separator: "\n")

@@ -303,10 +303,10 @@ import TransparencyLog
       #expect(try !checker.check().isClean, "\(Self.edits[edit].0)")
     }
     #expect {
-      try AuditLog.importTrail(
-        from: directory, into: MemoryStorage(),
-        configuration: TrailConfiguration(origin: TrailFixture.origin),
-        signer: rotated.signers[2], checkpoints: MemoryCheckpointStore())
+      try TrailImport(
+        directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+        signer: rotated.signers[2], checkpoints: MemoryCheckpointStore()
+      ).run(into: MemoryStorage())
     } throws: { ["tampered", "forked"].contains(($0 as? AuditError)?.code.rawValue) }
     // An export puts the file right.
     try rotated.log.export(to: directory, includingErasableParts: true)
@@ -359,9 +359,10 @@ import TransparencyLog
         try TileDirectoryChecker(directory: directory, verifier: signer.verifierKey).check().faults == [])
     }
     let (imported, place) = (MemoryStorage(), MemoryCheckpointStore())
-    try AuditLog.importTrail(
-      from: directory, into: imported, configuration: TrailConfiguration(origin: TrailFixture.origin),
-      signer: rotated.signers[2], checkpoints: place)
+    try TrailImport(
+      directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+      signer: rotated.signers[2], checkpoints: place
+    ).run(into: imported)
     for signer in rotated.signers {
       let checker = TrailChecker(storage: imported, verifier: signer.verifierKey, checkpoints: place)
       #expect(try checker.check().faults == [])

@@ -76,9 +76,10 @@ import TransparencyLog
     try await withExport(entries: 700) { fixture, log, directory in
       let storage = MemoryStorage()
       let configuration = try TrailConfiguration(origin: TrailFixture.origin)
-      try AuditLog.importTrail(
-        from: directory, into: storage, configuration: configuration, signer: fixture.signer,
-        checkpoints: fixture.checkpoints)
+      try TrailImport(
+        directory: directory, configuration: configuration, signer: fixture.signer,
+        checkpoints: fixture.checkpoints
+      ).run(into: storage)
       let copy = try fixture.open(storage)
       let root = try log.withView { $0.root }
       try copy.withView { view in
@@ -116,10 +117,10 @@ import TransparencyLog
       try #require(FileManager.default.createFile(atPath: "\(directory.path)/\(name)", contents: parts))
       let (place, checkpoints) = (try kind.make(), MemoryCheckpointStore())
       let error = #expect(throws: AuditError.self) {
-        try AuditLog.importTrail(
-          from: directory, into: place.storage,
-          configuration: TrailConfiguration(origin: TrailFixture.origin),
-          signer: fixture.signer, checkpoints: checkpoints)
+        try TrailImport(
+          directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+          signer: fixture.signer, checkpoints: checkpoints
+        ).run(into: place.storage)
       }
       #expect(error?.code == .tampered && error?.place == "entry 7")
       #expect(checkpoints.load() == nil)
@@ -132,10 +133,10 @@ import TransparencyLog
       try await log.anchor(original: "1003")
       try log.publishCheckpoint()
       #expect {
-        try AuditLog.importTrail(
-          from: directory, into: MemoryStorage(),
-          configuration: TrailConfiguration(origin: TrailFixture.origin),
-          signer: fixture.signer, checkpoints: fixture.checkpoints)
+        try TrailImport(
+          directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+          signer: fixture.signer, checkpoints: fixture.checkpoints
+        ).run(into: MemoryStorage())
       } throws: { ($0 as? AuditError)?.code == .rolledBack }
     }
   }

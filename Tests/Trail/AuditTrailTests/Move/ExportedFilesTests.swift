@@ -108,9 +108,10 @@ import TransparencyLog
       try log.export(to: directory, includingErasableParts: true)
       #expect(try exposed(0..<count, in: directory) == (0..<count - 1).filter { $0 != 7 })
       let copy = MemoryStorage()
-      try AuditLog.importTrail(
-        from: directory, into: copy, configuration: TrailConfiguration(origin: TrailFixture.origin),
-        signer: fixture.signer, checkpoints: fixture.checkpoints)
+      try TrailImport(
+        directory: directory, configuration: TrailConfiguration(origin: TrailFixture.origin),
+        signer: fixture.signer, checkpoints: fixture.checkpoints
+      ).run(into: copy)
       let tokens = try fixture.open(copy).withView { view in
         try [view.erasablePart(at: 7), view.erasablePart(at: 8)].map { $0?.customerToken }
       }
