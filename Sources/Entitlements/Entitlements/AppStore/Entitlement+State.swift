@@ -3,25 +3,6 @@
 public import ReceiptCodec
 
 extension Entitlement {
-  /// The state of a purchase at an instant.
-  public enum State: String, Sendable, Hashable, CaseIterable {
-    /// The purchase is paid for and has not expired; without an expiry it stays active until it is refunded.
-    case active
-    /// The renewal could not be charged for; service continues during the billing grace period.
-    case inGracePeriod = "in-grace-period"
-    /// The renewal could not be charged for; the App Store retries for up to 60 days, without service.
-    case inBillingRetry = "in-billing-retry"
-    /// The subscription expired.
-    case expired
-    /// The purchase is no longer shared with this customer.
-    case revoked
-    /// The purchase was refunded, in full or in part.
-    case refunded
-    /// The purchase was replaced immediately by another product of the subscription group, whose transaction is not
-    /// known yet.
-    case upgraded
-  }
-
   /// The time, in seconds, during which the App Store tries to charge for a renewal: 60 days.
   static let billingRetryDuration: Double = 60 * 86_400
   /// The time, in seconds, before expiry from which the App Store may charge for a renewal: two days, to be safe; Apple

@@ -23,67 +23,6 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// A line item: a product of the purchase, with the order that paid for it.
-  public struct Item: Sendable, Hashable {
-    /// The product.
-    public let productId: String?
-    /// The latest order that paid for it.
-    public let orderId: String?
-    /// The time at which it expires or renews; `nil` for a one-time product.
-    public let expiryTime: Timestamp?
-    /// Indicates whether it renews.
-    public let renews: Bool
-    /// The quantity that was bought.
-    public let quantity: Int64
-    /// The voided order of this line item; `nil` if it was not voided.
-    public let voided: Voided?
-
-    /// The quantity that was not refunded, according to Google Play's last answer.
-    let refundable: Int64?
-    /// The refunds of a part of the quantity, by date.
-    let partialRefunds: [PartialRefund]
-  }
-
-  /// A refund of a part of the quantity.
-  struct PartialRefund: Sendable, Hashable {
-    let date: Timestamp
-    let quantity: Int64
-  }
-
-  /// An order that was refunded, charged back or revoked.
-  public struct Voided: Sendable, Hashable {
-    /// The instant from which the order is void.
-    public let date: Timestamp
-    /// The order.
-    package let orderId: String?
-  }
-
-  /// The state of a purchase at an instant.
-  public enum State: String, Sendable, Hashable, CaseIterable {
-    /// The purchase is not paid for yet; nothing may be granted.
-    case pending
-    /// The purchase is paid for and has not expired.
-    case active
-    /// The renewal could not be charged for, and access continues.
-    case inGracePeriod = "in-grace-period"
-    /// The renewal could not be charged for, and access is suspended.
-    case onHold = "on-hold"
-    /// The customer paused the subscription.
-    case paused
-    /// The subscription expired, or Google Play no longer knows the purchase.
-    case expired
-    /// The purchase was cancelled before it was paid for, or Google Play refunded it.
-    case cancelled
-    /// The order was refunded, charged back or revoked, or its whole quantity refunded.
-    case refunded
-    /// The purchase was replaced by another one.
-    case replaced
-    /// The state is unknown to this version; nothing is granted.
-    case unknown
-
-    var grantsAccess: Bool { self == .active || self == .inGracePeriod }
-  }
-
   /// The identifier of the purchase.
   public let id: ID
   /// The line items, each a product with its order.
@@ -134,6 +73,10 @@ extension PlayEntitlement {
   package var obfuscatedProfileId: String? { purchase.profileId ?? account?.profileId }
 }
 
+extension PlayEntitlement.State {
+  var grantsAccess: Bool { self == .active || self == .inGracePeriod }
+}
+
 extension PlayEntitlement.Item {
   /// Returns the quantity that is not refunded at an instant, in which Google Play's answer counts from its time on.
   func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
@@ -175,7 +118,7 @@ extension PlayEntitlement {
 
   /// Returns the line items that give access at an instant.
   package func items(at instant: Timestamp) -> [Item] {
-    items.filter { [.active, .inGracePeriod].contains(state(of: $0, at: instant)) }
+    items.filter { state(of: $0, at: instant).grantsAccess }
   }
 
   private func unrefundedState(expiryTime: Timestamp?, at instant: Timestamp) -> State {
@@ -270,12 +213,6 @@ extension PlayEntitlement: StoreLine {
   package var dueInstants: [Timestamp] {
     [replaced?.date, goneDate, asOf].compactMap(\.self)
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
-  }
-
-  /// The state and the quantities of the purchase at an instant.
-  package struct Standing: Sendable, Hashable {
-    let state: State
-    let quantities: [Int64]
   }
 
   package func standing(at instant: Timestamp) -> Standing {

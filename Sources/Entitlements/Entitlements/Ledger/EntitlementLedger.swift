@@ -51,23 +51,6 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// The first line of which enough is known, and the only one of a ``Part``.
   package var line: (any StoreLine)? { Self.kinds.lazy.compactMap { $0.lines(in: self).first }.first }
 
-  /// A ledger of one original transaction, one purchase in another store, or one customer whose guardian withdrew
-  /// consent.
-  ///
-  /// A store keeps each part in a row.
-  package struct Part: Sendable, Hashable {
-    /// The name of the part: see ``StoreLineID``.
-    package let name: String
-    /// The original transaction, the purchase token, or the customer's app transaction.
-    package let identifier: String
-    /// The ledger with this part only.
-    package var ledger: EntitlementLedger
-
-    package init(name: String, identifier: String, ledger: EntitlementLedger) {
-      (self.name, self.identifier, self.ledger) = (name, identifier, ledger)
-    }
-  }
-
   /// The ledger split into its parts.
   package var parts: [Part] { Self.kinds.flatMap { $0.parts(of: self) } }
 
