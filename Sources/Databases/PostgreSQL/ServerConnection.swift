@@ -32,8 +32,8 @@
         "tcp_user_timeout": "60000", "target_session_attrs": "read-write", "application_name": "receiptkit",
         "dbname": location.connectionURL, "client_encoding": "UTF8",
       ]
-      let connected = unsafe CStrings.withPointers(parameters.map(\.key)) { keys in
-        unsafe CStrings.withPointers(parameters.map(\.value)) { values in
+      let connected = unsafe StatementParameter.withCStrings(parameters.map(\.key)) { keys in
+        unsafe StatementParameter.withCStrings(parameters.map(\.value)) { values in
           unsafe PQconnectdbParams(keys, values, 1)
         }
       }
@@ -237,6 +237,34 @@
       try execute(
         "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('\(location.schema)')"
       ).text(0, 0) == "0"
+    }
+
+    /// Waits for transactions that may still see deleted rows, which rewriting a table keeps. Returns `false` if one
+    /// did not end within `timeout`. The server ignores lazy vacuums in this respect, which take minutes after large
+    /// inserts, but not an ANALYZE.
+    package func waitForOlderTransactions(within timeout: Duration) throws(Failure) -> Bool {
+      let own = try execute("SELECT pg_current_xact_id()::text").text(0, 0)
+      let older = """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND age(coalesce(backend_xmin, backend_xid)) > age('\(own)'::xid8::xid)
+        AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+        """
+      let end = ContinuousClock.now + timeout
+      while try execute(older).text(0, 0) != "0" {
+        guard ContinuousClock.now < end else { return false }
+        try execute("SELECT pg_sleep(0.02)")
+      }
+      return true
+    }
+
+    /// Rewrites a table, so that nothing of its deleted rows remains. Returns `false` if the user does not own it: the
+    /// server then skips it with only a warning.
+    package func rewrite(_ table: String) throws(Failure) -> Bool {
+      let file = "SELECT pg_relation_filepath('\(table)')"
+      let before = try execute(file).text(0, 0)
+      // The statistics contain samples of values, so they are computed again from the remaining rows.
+      try execute("VACUUM (FULL, ANALYZE) \(table)")
+      return try execute(file).text(0, 0) != before
     }
   }
 

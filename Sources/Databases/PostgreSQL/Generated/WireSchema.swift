@@ -61,4 +61,22 @@
       }
     }
   }
+
+  extension StatementParameter {
+    /// The types of parameters, with their OIDs (pg_type.dat).
+    package enum Kind: UInt32, Sendable, Hashable, CaseIterable {
+      /// The server infers the type.
+      case unspecified = 0
+      /// Bytes.
+      case bytea = 17
+      /// An integer of 64 bits.
+      case bigint = 20
+      /// An integer of 32 bits.
+      case integer = 23
+      /// A text.
+      case text = 25
+      /// An array of integers of 64 bits.
+      case bigints = 1016
+    }
+  }
 #endif
