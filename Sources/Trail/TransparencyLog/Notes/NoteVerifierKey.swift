@@ -21,7 +21,7 @@ public struct NoteVerifierKey: Sendable {
   /// Creates a verifier key from a public key. Throws ``LogFormatError/Code/malformedName`` if the name is empty or has
   /// white space, a plus or a control character.
   package init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
-    try NoteName.check(name, .none)
+    try Self.checkName(name, .none)
     self.init(checkedName: name, kind: kind, publicKey: publicKey)
   }
 
@@ -43,7 +43,7 @@ public struct NoteVerifierKey: Sendable {
     guard parts.count == 3, let bytes = try? Base64.decode(parts[2]), let type = bytes.first else {
       throw LogFormatError(.malformedKey, place, "a verifier key is NAME+KEYID+BASE64")
     }
-    let name = try NoteName.read(parts[0], place)
+    let name = try Self.readName(parts[0], place)
     guard let kind = Kind(rawValue: type) else {
       throw LogFormatError(
         .unsupportedKeyType, place, "a key of type \(type); supported are 1 (Ed25519) and 4 (cosignature)")
@@ -99,10 +99,9 @@ extension NoteVerifierKey: Hashable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The names of keys in notes.
-enum NoteName {
+extension NoteVerifierKey {
   /// Checks that a name is not empty and has no white space, plus or control character.
-  static func check(_ name: String, _ place: LogFormatError.Place) throws(LogFormatError) {
+  static func checkName(_ name: String, _ place: LogFormatError.Place) throws(LogFormatError) {
     guard !name.isEmpty,
       name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "+" && !$0.properties.isWhitespace })
     else {
@@ -113,13 +112,13 @@ enum NoteName {
   }
 
   /// Reads a name from UTF-8 and checks it.
-  static func read(
+  static func readName(
     _ bytes: ArraySlice<UInt8>, _ place: LogFormatError.Place
   ) throws(LogFormatError) -> String {
     guard let name = String(validating: bytes, as: UTF8.self) else {
       throw LogFormatError(.notUTF8, place, "the name is not UTF-8")
     }
-    try check(name, place)
+    try checkName(name, place)
     return name
   }
 }

@@ -162,7 +162,7 @@ extension NoteSignature {
       throw LogFormatError(
         .malformedSignatureLine, place, "a signature line is: em dash, space, name, space, base64")
     }
-    name = try NoteName.read(rest[..<space], place)
+    name = try NoteVerifierKey.readName(rest[..<space], place)
     keyID = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     signature = Array(bytes.dropFirst(4))
   }

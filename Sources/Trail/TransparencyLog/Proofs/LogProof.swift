@@ -120,33 +120,22 @@ extension LogProof {
   public func verify(
     entry: [UInt8], by key: NoteVerifierKey, origin: String? = nil
   ) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash: .leaf(entry), by: key, origin: origin)
-  }
-
-  /// Verifies that the entry with this hash is in the log with this key; see ``verify(entry:by:origin:)``.
-  package func verify(
-    leafHash: TreeHash, by key: NoteVerifierKey, origin: String? = nil
-  ) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash) { () throws(NoteError) in try checkpoint.verified(by: key, origin: origin) }
+    try verify(entry) { () throws(NoteError) in try checkpoint.verified(by: key, origin: origin) }
   }
 
   /// Verifies that the entry is in a log of the policy, and that the policy's witnesses have cosigned the checkpoint.
   ///
   /// - Throws: ``LogProofError``.
   public func verify(entry: [UInt8], policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash: .leaf(entry), policy: policy)
-  }
-
-  /// Verifies that the entry with this hash is in a log of the policy; see ``verify(entry:policy:)``.
-  package func verify(leafHash: TreeHash, policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash) { () throws(NoteError) in try policy.verify(checkpoint) }
+    try verify(entry) { () throws(NoteError) in try policy.verify(checkpoint) }
   }
 
   private func verify(
-    _ leafHash: TreeHash, _ verifyCheckpoint: () throws(NoteError) -> VerifiedCheckpoint
+    _ entry: [UInt8], _ verifyCheckpoint: () throws(NoteError) -> VerifiedCheckpoint
   ) throws(LogProofError) -> VerifiedProof {
     let verified: VerifiedCheckpoint
     do throws(NoteError) { verified = try verifyCheckpoint() } catch { throw .checkpoint(error) }
+    let leafHash = TreeHash.leaf(entry)
     do throws(ProofError) {
       try MerkleTree.verifyInclusion(
         leafHash: leafHash, index: index, size: verified.checkpoint.size, root: verified.checkpoint.root,
