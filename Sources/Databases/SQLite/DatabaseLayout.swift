@@ -41,8 +41,7 @@ extension DatabaseLayout {
   package func requireSchema(in database: Database) throws {
     func corrupt(_ message: String) -> SQLiteError { SQLiteError(.corrupt, at: database.path, message) }
     // SQLite normalizes the statements that it stores, and adds indexes for keys. The model gets the same treatment.
-    let model = try Database(inMemoryFor: database.path)
-    for statement in statements { try model.execute(statement) }
+    let model = try model(database.path)
     var missing = Set(try SchemaObject.all(in: model).map(\.object))
     let known = Dictionary(grouping: missing, by: \.name)
     var pages: Set<Int64> = []
@@ -67,11 +66,17 @@ extension DatabaseLayout {
 
   /// The tables that the statements create.
   package func tables() throws -> [Table] {
-    let model = try Database(inMemoryFor: "layout")
-    for statement in statements { try model.execute(statement) }
+    let model = try model("layout")
     return try model.texts(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
     ).map { name in try Self.table(name, in: model) }
+  }
+
+  /// A database in memory with this layout.
+  private func model(_ path: String) throws -> Database {
+    let model = try Database(inMemoryFor: path)
+    for statement in statements { try model.execute(statement) }
+    return model
   }
 
   private static func table(_ name: String, in model: Database) throws -> Table {
@@ -98,14 +103,7 @@ extension DatabaseLayout {
   }
 }
 
-/// A row of SQLite's schema table.
-private struct SchemaObject: Hashable {
-  let type: String
-  let name: String
-  let table: String
-  /// The SQL statement; empty for the indexes that SQLite creates for keys.
-  let sql: String
-
+extension SchemaObject {
   /// All objects, with the number of their root page.
   static func all(in database: Database) throws -> [(object: SchemaObject, page: Int64)] {
     try database.rows("SELECT type, name, tbl_name, coalesce(sql, ''), rootpage FROM sqlite_schema") { row in
