@@ -88,7 +88,9 @@ package struct IndexCandidates {
   /// The next older entry; `nil` after the last.
   package mutating func next() throws -> UInt64? {
     if found.isEmpty {
-      let inMemory = snapshot.memtable?.indices(kind, fingerprint, check: check, before: before, limit: 256)
+      let inMemory = snapshot.memtable?.withRecords {
+        $0.indices(kind, fingerprint, check: check, before: before, limit: 256)
+      }
       found = inMemory?[...] ?? []
       if found.isEmpty {
         let runs = snapshot.runs[kind]
