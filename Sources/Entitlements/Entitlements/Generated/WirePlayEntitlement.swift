@@ -113,3 +113,37 @@ extension PlayEntitlement {
     }
   }
 }
+
+/// A customer's entitlement from one purchase in Google Play, created by an ``EntitlementLedger``. Like an
+/// ``Entitlement`` it has no state of its own. Get the state at an instant with ``state(at:)`` or
+/// ``grantsAccess(at:)``.
+public struct PlayEntitlement: Sendable, Identifiable, Hashable {
+  /// The identifier of the purchase.
+  public let id: ID
+  /// The line items, each a product with its order.
+  public let items: [Item]
+  /// The last voided order, if the orders of all line items were voided.
+  public let voided: Voided?
+  /// Google Play's last answer.
+  package let purchase: PlayPurchaseFact
+  /// The account that the purchase continues.
+  package let account: PlayAccountFact?
+  /// The replacement by another purchase.
+  package let replaced: PlayReplacedFact?
+  /// The time at which Google Play no longer knew the purchase.
+  package let goneDate: Timestamp?
+
+  /// Creates one from its fields.
+  package init(
+    id: ID, items: [Item], voided: Voided?, purchase: PlayPurchaseFact, account: PlayAccountFact?,
+    replaced: PlayReplacedFact?, goneDate: Timestamp?
+  ) {
+    self.id = id
+    self.items = items
+    self.voided = voided
+    self.purchase = purchase
+    self.account = account
+    self.replaced = replaced
+    self.goneDate = goneDate
+  }
+}

@@ -2,11 +2,7 @@
 
 public import ReceiptCodec
 
-/// A customer's entitlement from one purchase in Google Play, created by an ``EntitlementLedger``.
-///
-/// Like an ``Entitlement`` it has no state of its own. Get the state at an instant with ``state(at:)`` or
-/// ``grantsAccess(at:)``.
-public struct PlayEntitlement: Sendable, Hashable, Identifiable {
+extension PlayEntitlement {
   /// The identifier of the purchase.
   public struct ID: Sendable, Hashable {
     /// The app.
@@ -23,30 +19,17 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// The identifier of the purchase.
-  public let id: ID
-  /// The line items, each a product with its order.
-  public let items: [Item]
-  /// The last voided order, if the orders of all line items were voided.
-  public let voided: Voided?
-
-  private let purchase: PlayPurchaseFact
-  private let account: PlayAccountFact?
-  private let replaced: PlayReplacedFact?
-  private let goneDate: Timestamp?
-
   /// Creates an entitlement; `nil` until Google Play was asked about the purchase.
   init?(_ id: ID, _ line: PlayPurchaseLine) {
     guard let purchase = line.purchase else { return nil }
-    self.id = id
-    self.purchase = purchase
-    items = line.items(of: purchase)
+    let items = line.items(of: purchase)
     let voids = items.map(\.voided)
-    voided = voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date }
-    account = line.account
-    replaced = line.replaced
-    // A later answer shows that the token is known again.
-    goneDate = line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil }
+    self.init(
+      id: id, items: items,
+      voided: voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date },
+      purchase: purchase, account: line.account, replaced: line.replaced,
+      // A later answer shows that the token is known again.
+      goneDate: line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil })
   }
 }
 
@@ -77,19 +60,6 @@ extension PlayEntitlement.State {
   var grantsAccess: Bool { self == .active || self == .inGracePeriod }
 }
 
-extension PlayEntitlement.Item {
-  /// Returns the quantity that is not refunded at an instant, in which Google Play's answer counts from its time on.
-  func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
-    if let voided, instant >= voided.date { return 0 }
-    // A refund may be contained in both counts, so the lower count is right.
-    let refunded = partialRefunds.lazy.filter { instant >= $0.date }.reduce(0) { sum, refund in
-      sum.addingReportingOverflow(refund.quantity).overflow ? .max : sum + refund.quantity
-    }
-    let stated = instant >= asOf ? refundable ?? quantity : quantity
-    return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
-  }
-}
-
 extension PlayEntitlement {
   /// Returns the state at an instant, from all that is known now; expiry follows from the dates of the products.
   ///
@@ -108,24 +78,10 @@ extension PlayEntitlement {
   /// Returns the state of a line item at an instant.
   package func state(of item: Item, at instant: Timestamp) -> State {
     if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
-    return unrefundedState(expiryTime: item.expiryTime, at: instant)
-  }
-
-  /// Returns the quantity of a line item that is not refunded at an instant.
-  package func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
-    item.remainingQuantity(at: instant, asOf: asOf)
-  }
-
-  /// Returns the line items that give access at an instant.
-  package func items(at instant: Timestamp) -> [Item] {
-    items.filter { state(of: $0, at: instant).grantsAccess }
-  }
-
-  private func unrefundedState(expiryTime: Timestamp?, at instant: Timestamp) -> State {
     if let replaced, instant >= replaced.date { return .replaced }
     if let goneDate, instant >= goneDate { return .expired }
     guard isSubscription else { return productState }
-    let isCurrent = expiryTime.map { instant < $0 } ?? false
+    let isCurrent = item.expiryTime.map { instant < $0 } ?? false
     return switch purchase.state {
     case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
     case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent ? .inGracePeriod : .expired
@@ -136,6 +92,24 @@ extension PlayEntitlement {
     case "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED": .cancelled
     default: .unknown
     }
+  }
+
+  /// Returns the quantity of a line item that is not refunded at an instant, in which Google Play's answer counts from
+  /// its time on.
+  package func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
+    if let voided = item.voided, instant >= voided.date { return 0 }
+    // A refund may be contained in both counts, so the lower count is right.
+    let refunded = item.partialRefunds.lazy.filter { instant >= $0.date }.reduce(0) { sum, refund in
+      sum.addingReportingOverflow(refund.quantity).overflow ? .max : sum + refund.quantity
+    }
+    let quantity = item.quantity
+    let stated = instant >= asOf ? item.refundable ?? quantity : quantity
+    return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
+  }
+
+  /// Returns the line items that give access at an instant.
+  package func items(at instant: Timestamp) -> [Item] {
+    items.filter { state(of: $0, at: instant).grantsAccess }
   }
 
   private var productState: State {
