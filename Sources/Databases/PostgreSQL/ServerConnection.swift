@@ -162,7 +162,6 @@
       return result
     }
 
-    /// The number of outstanding answers.
     package var awaitedCount: Int { awaited.count }
 
     /// Makes the server execute everything that was sent, without waiting. An earlier failure does not affect later

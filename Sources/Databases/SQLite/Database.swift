@@ -155,7 +155,6 @@ package final class Database {
 
   // MARK: - Transactions
 
-  /// Indicates whether a transaction is open.
   package var isInTransaction: Bool { unsafe handle.map { unsafe sqlite3_get_autocommit($0) == 0 } ?? false }
 
   /// Runs `body` in a transaction, which is rolled back if `body` throws.

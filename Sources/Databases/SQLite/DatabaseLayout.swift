@@ -26,7 +26,6 @@ extension DatabaseLayout {
     try requireSchema(in: database)
   }
 
-  /// Throws if a file has a different type or version.
   func requireVersion(in database: Database) throws {
     let stored = try storedVersion(in: database)
     guard stored == version else {
@@ -64,7 +63,6 @@ extension DatabaseLayout {
     }
   }
 
-  /// The tables that the statements create.
   package func tables() throws -> [Table] {
     let model = try model("layout")
     return try model.texts(
@@ -120,6 +118,5 @@ extension SchemaObject {
       + (type == "index" || type == "trigger" ? " of \(ShownText.plain(table, limit: 80))" : "")
   }
 
-  /// The statement that removes the object.
   var removal: String { ShownText.plain("DROP \(type.uppercased()) \(name.quotedIdentifier)", limit: 120) }
 }

@@ -99,7 +99,6 @@ package final class Statement {
 
   // MARK: - Columns of the row
 
-  /// The type of a column's value.
   package enum ValueType: Sendable { case null, integer, text, blob }
 
   package var columnCount: Int32 { unsafe sqlite3_column_count(pointer) }
@@ -161,7 +160,6 @@ package final class Blob {
 
   deinit { unsafe sqlite3_blob_close(handle) }
 
-  /// Reads a range of bytes of the value.
   package func bytes(_ range: Range<Int>) throws(SQLiteError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     try database.require(
@@ -169,7 +167,6 @@ package final class Blob {
     return bytes
   }
 
-  /// Overwrites a part of the value.
   package func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
     guard !bytes.isEmpty else { return }
     try database.require(unsafe sqlite3_blob_write(handle, bytes, Int32(bytes.count), Int32(offset)))

@@ -28,7 +28,6 @@ package struct IndexEngine: Sendable {
     memtable = Memtable(base: runs.catalogue.indexedSize)
   }
 
-  /// The root that the trail must authenticate.
   package var root: IndexRoot { runs.root }
 
   /// The number of entries whose records are in runs.
@@ -73,7 +72,6 @@ package struct IndexEngine: Sendable {
     }
   }
 
-  /// A snapshot of the index at `size` entries, for readers on other threads.
   package func snapshot(size: UInt64) -> IndexSnapshot {
     IndexSnapshot(size: size, runs: runs, memtable: memtable)
   }

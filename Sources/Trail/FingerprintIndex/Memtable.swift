@@ -21,7 +21,6 @@ final class Memtable: Sendable {
     self.records = Mutex(records)
   }
 
-  /// Calls `body` with the records while the lock is held.
   func withRecords<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     records.withLock { body(&$0) }
   }

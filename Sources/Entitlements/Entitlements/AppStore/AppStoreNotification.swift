@@ -13,7 +13,6 @@ public struct AppStoreNotification: Sendable, Hashable {
   public let transaction: JWSTransaction?
   /// The renewal information of the subscription concerned.
   public let renewalInfo: JWSRenewalInfo?
-  /// The app transaction concerned.
   package let appTransaction: AppTransaction?
 
   /// Creates a notification from a verified receipt; `nil` if the receipt is not a notification.
@@ -39,7 +38,6 @@ public struct AppStoreNotification: Sendable, Hashable {
 
   /// The event; an unknown one keeps its spelling.
   public var type: NotificationType? { notification.notificationType }
-  /// The subtype of the event.
   package var subtype: NotificationSubtype? { notification.subtype }
   /// The identifier of the notification, the same for each attempt to deliver it.
   package var uuid: UUIDString? { notification.notificationUUID }

@@ -3,9 +3,7 @@
 package import ReceiptCodec
 
 extension RescindedConsent {
-  /// The environment: production, sandbox or a test environment.
   package var environment: ReceiptEnvironment.Category { id.environment }
-  /// The app.
   package var bundleId: String { id.bundleId }
   /// The identifier of the customer's app transaction.
   public var appTransactionId: String { id.identifier }
@@ -44,7 +42,6 @@ extension RescindedConsent: StoreLine {
   }
 }
 
-/// The facts about a customer whose guardian withdrew consent.
 struct ConsentLine: LineFacts {
   var fact: ConsentFact?
 

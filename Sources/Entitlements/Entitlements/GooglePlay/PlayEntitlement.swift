@@ -34,7 +34,6 @@ extension PlayEntitlement {
 }
 
 extension PlayEntitlement {
-  /// `true` for a subscription.
   package var isSubscription: Bool { purchase.isSubscription }
   /// The time at which Google Play was asked for its last answer.
   public var asOf: Timestamp { purchase.asOf }
@@ -75,7 +74,6 @@ extension PlayEntitlement {
     } ? .expired : .refunded
   }
 
-  /// Returns the state of a line item at an instant.
   package func state(of item: Item, at instant: Timestamp) -> State {
     if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
     if let replaced, instant >= replaced.date { return .replaced }
@@ -107,7 +105,6 @@ extension PlayEntitlement {
     return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
   }
 
-  /// Returns the line items that give access at an instant.
   package func items(at instant: Timestamp) -> [Item] {
     items.filter { state(of: $0, at: instant).grantsAccess }
   }

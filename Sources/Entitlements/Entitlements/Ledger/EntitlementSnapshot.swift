@@ -18,7 +18,6 @@ package struct EntitlementSnapshot: Sendable, Hashable {
   let expiresDate: String?
   package let customer: String?
 
-  /// Reads a stored snapshot.
   package init(stored json: [UInt8]) throws {
     let value = try JSONValue(parsing: json)
     self.json = json

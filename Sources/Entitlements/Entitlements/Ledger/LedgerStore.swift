@@ -15,7 +15,6 @@ package protocol LedgerTransaction {
   func withdrawals(of name: String) throws -> EntitlementLedger?
   /// Stores a part with the time of its next change without a message, and the time at which to ask the store.
   func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws
-  /// Stores a change and what reports it.
   func enter(_ change: LedgerChange) throws
 }
 
@@ -96,7 +95,6 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
       part, customer: customer ?? stored?.customer, heard: max(heard, stored?.heard ?? heard), after: stored)
   }
 
-  /// Stores a part of a ledger, and its change, if there is one.
   private func store(
     _ part: EntitlementLedger.Part, customer: String?, heard: Timestamp, after stored: LedgerRow?
   ) throws -> Bool {

@@ -106,7 +106,6 @@
       return nil
     }
 
-    /// Adds a connection to the idle ones.
     func release(_ connection: ServerConnection) {
       guard !connection.isBroken else { return }
       state.withLock { if !$0.isClosed { $0.idle.append(connection) } }

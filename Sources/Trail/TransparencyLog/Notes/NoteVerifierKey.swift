@@ -111,7 +111,6 @@ extension NoteVerifierKey {
     }
   }
 
-  /// Reads a name from UTF-8 and checks it.
   static func readName(
     _ bytes: ArraySlice<UInt8>, _ place: LogFormatError.Place
   ) throws(LogFormatError) -> String {

@@ -185,7 +185,6 @@ extension NoteSignature {
     hasher.combine(signature)
   }
 
-  /// Parses signature lines up to the end of the text.
   static func lines(_ reader: inout LineReader) throws(LogFormatError) -> [NoteSignature] {
     var signatures: [NoteSignature] = []
     while let line = try reader.next() {

@@ -5,7 +5,6 @@ internal import ReceiptBytes
 extension TileCoordinates {
   /// The number of hashes in a full tile, and of entries in a full bundle.
   public static let fullWidth = 256
-  /// The highest level that a path can have.
   package static let maximumLevel = 63
 
   /// Creates coordinates; `nil` if the level is outside 0...63 or the width outside 1...256.
@@ -14,7 +13,6 @@ extension TileCoordinates {
     self.init(level, number, width)
   }
 
-  /// Indicates whether the tile holds all 256 hashes.
   package var isFull: Bool { width == Self.fullWidth }
 
   /// The coordinates of the same tile at full width.
