@@ -134,10 +134,12 @@
 
     // MARK: In pipeline mode
 
-    /// Enters pipeline mode, and prepares statements in one round trip.
+    /// Enters pipeline mode with a limit for all answers, and prepares statements in one round trip.
     package func beginPipeline(
-      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])]
+      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])],
+      answerLimit: Duration
     ) throws(Failure) {
+      self.answerLimit = answerLimit
       guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
       for (name, text, types) in statements {
         try requestPreparation(name, text, types)

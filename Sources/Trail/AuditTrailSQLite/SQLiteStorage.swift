@@ -46,10 +46,9 @@ public final class SQLiteStorage: TrailStorage {
   ///   `corrupt`, or `inputOutput` if there is a log beside the file that cannot be read without writing.
   package init(readingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout) throws {
     writer = nil
-    let file = try StorageError.mapping { try DatabaseFile(path) }
-    self.file = file
-    readers = try StorageError.mapping {
-      try DatabaseFormat.trail().openReadOnly(file, busyTimeout: busyTimeout)
+    (file, readers) = try StorageError.mapping {
+      let file = try DatabaseFile(path)
+      return (file, try DatabaseFormat.trail().openReadOnly(file, busyTimeout: busyTimeout))
     }
   }
 

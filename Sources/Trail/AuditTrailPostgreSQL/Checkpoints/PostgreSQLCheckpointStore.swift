@@ -103,7 +103,7 @@
       // appear to be the newest.
       try connection.require(Self.layout)
       // The update compares and swaps. The second of two writers waits for the row, and finds it changed.
-      try connection.begin(
+      try connection.beginPipeline(
         preparing: [
           ("load", "SELECT value FROM \(table) WHERE name = $1", [.text]),
           ("insert", "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [.text, .bytea]),
@@ -111,7 +111,7 @@
             "update", "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
             [.text, .bytea, .bytea]
           ),
-        ], options)
+        ], answerLimit: options.answerLimit)
       return connection
     }
   }

@@ -75,14 +75,11 @@
       try !execute("SELECT to_regclass('\(name)')::text").text(0, 0).isEmpty
     }
 
-    /// Enters pipeline mode for use, in which only waiting for a lock takes long.
-    func begin(
-      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])],
-      _ options: PostgreSQLOptions
-    ) throws(StorageError) {
-      answerLimit = options.lockTimeout + .seconds(5)
-      try beginPipeline(preparing: statements)
-    }
+  }
+
+  extension PostgreSQLOptions {
+    /// The maximum time to wait for an answer in pipeline mode, in which only waiting for a lock takes long.
+    var answerLimit: Duration { lockTimeout + .seconds(5) }
   }
 
   extension Duration {

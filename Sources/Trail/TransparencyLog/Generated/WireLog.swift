@@ -164,3 +164,30 @@ public struct WitnessRules: Sendable {
     self.logs = logs
   }
 }
+
+/// The exchange with one witness to get its cosignature on one checkpoint. If the witness reports that it
+/// last cosigned a different size, the request is repeated from that size.
+package struct WitnessConversation: Sendable {
+  /// The witness.
+  package let witness: WitnessPolicy.Witness
+  /// The HTTP client.
+  package let transport: any WitnessTransport
+  /// The checkpoint as the log signed it.
+  package let checkpoint: SignedCheckpoint
+  /// The end of the exchange.
+  package let deadline: ContinuousClock.Instant
+  /// Makes the consistency proof from a tree of the given size to the checkpoint.
+  package let proof: @Sendable (UInt64) async throws -> [TreeHash]
+
+  /// Creates one from its fields.
+  package init(
+    witness: WitnessPolicy.Witness, transport: any WitnessTransport, checkpoint: SignedCheckpoint,
+    deadline: ContinuousClock.Instant, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
+  ) {
+    self.witness = witness
+    self.transport = transport
+    self.checkpoint = checkpoint
+    self.deadline = deadline
+    self.proof = proof
+  }
+}

@@ -29,7 +29,8 @@ public struct NoteVerifierKey: Sendable {
     self.name = name
     self.kind = kind
     self.publicKey = publicKey
-    keyID = Self.keyID(name, kind, publicKey)
+    let message = Array(name.utf8) + [ASCII.newline, kind.rawValue] + publicKey.rawRepresentation
+    keyID = Digest.hash(message, using: .sha256).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   /// Parses a verifier key from text, without surrounding white space.
@@ -71,11 +72,6 @@ public struct NoteVerifierKey: Sendable {
 
   func isNamed(by signature: NoteSignature) -> Bool {
     keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
-  }
-
-  private static func keyID(_ name: String, _ kind: Kind, _ publicKey: Ed25519PublicKey) -> UInt32 {
-    let message = Array(name.utf8) + [ASCII.newline, kind.rawValue] + publicKey.rawRepresentation
-    return Digest.hash(message, using: .sha256).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   private static func hexadecimal(_ keyID: UInt32) -> String { Hexadecimal.encode(keyID.bigEndianBytes) }

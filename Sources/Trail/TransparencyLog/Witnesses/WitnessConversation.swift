@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The exchange with one witness to get its cosignature on one checkpoint. If the witness reports that it last cosigned
-/// a different size, the request is repeated from that size.
-package struct WitnessConversation: Sendable {
+extension WitnessConversation {
   /// The maximum number of requests, in case the witness reports a different last size each time.
   static let maximumRequests = 4
 
   /// The longest response to read, in bytes: enough for a hundred signature lines.
   package static let maximumResponseByteCount = 1 << 16
-
-  let witness: WitnessPolicy.Witness
-  let transport: any WitnessTransport
-  /// The checkpoint as the log signed it.
-  let checkpoint: SignedCheckpoint
-  let deadline: ContinuousClock.Instant
-  /// Makes the consistency proof from a tree of the given size to the checkpoint.
-  let proof: @Sendable (UInt64) async throws -> [TreeHash]
 
   /// The result of the requests: the witness's line, and the size of the last checkpoint that it cosigned; 0 if
   /// unknown.
