@@ -18,13 +18,6 @@ public struct NoteVerifierKey: Sendable {
   package let kind: Kind
   package let publicKey: Ed25519PublicKey
 
-  /// Creates a verifier key from a public key. Throws ``LogFormatError/Code/malformedName`` if the name is empty or has
-  /// white space, a plus or a control character.
-  package init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
-    try Self.checkName(name, .none)
-    self.init(checkedName: name, kind: kind, publicKey: publicKey)
-  }
-
   init(checkedName name: String, kind: Kind, publicKey: Ed25519PublicKey) {
     self.name = name
     self.kind = kind

@@ -89,7 +89,6 @@ public struct VerifiedProof: Sendable, Hashable {
   public let checkpoint: VerifiedCheckpoint
   /// The index of the entry.
   public let index: UInt64
-  package let leafHash: TreeHash
 }
 
 /// An error that indicates that a proof does not verify, because of its signatures or its hashes.
@@ -135,12 +134,11 @@ extension LogProof {
   ) throws(LogProofError) -> VerifiedProof {
     let verified: VerifiedCheckpoint
     do throws(NoteError) { verified = try verifyCheckpoint() } catch { throw .checkpoint(error) }
-    let leafHash = TreeHash.leaf(entry)
     do throws(ProofError) {
       try MerkleTree.verifyInclusion(
-        leafHash: leafHash, index: index, size: verified.checkpoint.size, root: verified.checkpoint.root,
+        leafHash: .leaf(entry), index: index, size: verified.checkpoint.size, root: verified.checkpoint.root,
         proof: inclusionProof)
     } catch { throw .inclusion(error) }
-    return VerifiedProof(checkpoint: verified, index: index, leafHash: leafHash)
+    return VerifiedProof(checkpoint: verified, index: index)
   }
 }
