@@ -29,10 +29,6 @@ package struct IndexKey: Sendable {
 
   package func fingerprint(_ kind: IndexKind, _ value: [UInt8]) -> UInt64 { fingerprint(kind, value.span) }
 
-  package func fingerprint(_ kind: IndexKind, _ value: String) -> UInt64 {
-    fingerprint(kind, value.utf8.span)
-  }
-
   /// The fingerprint of `value` and its check: 32 further bits of the same hash.
   package func checkedFingerprint(
     _ kind: IndexKind, _ value: Span<UInt8>
