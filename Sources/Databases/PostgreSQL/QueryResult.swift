@@ -22,7 +22,6 @@
 
     package var columnCount: Int { Int(unsafe PQnfields(handle)) }
 
-    /// The type of a column's values.
     package enum ColumnKind: Sendable, Hashable {
       case integer
       case text

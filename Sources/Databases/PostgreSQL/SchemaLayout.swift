@@ -3,21 +3,7 @@
 #if PostgreSQL
   internal import ReceiptBytes
 
-  /// The layout of our tables in a schema of a server, including everything that may be attached to them. A trigger,
-  /// rule or policy that was added changes the effect of our statements: it copies stored data to places that erasing
-  /// does not reach, or drops written data. Indexes, defaults, constraints and inheriting tables may contain copies as
-  /// well, or call functions.
-  package struct SchemaLayout: Sendable {
-    private let tables: [Table]
-    /// Indicates whether statements search the schema for functions and operators (`search_path`), so that it may
-    /// contain no others.
-    private let isSearched: Bool
-
-    package init(_ tables: [Table], isSearched: Bool) {
-      self.tables = tables
-      self.isSearched = isSearched
-    }
-
+  extension SchemaLayout {
     /// Describes an object that is missing, altered or unknown, and the remedy; `nil` if the layout is as expected.
     package func fault<Failure>(
       in schema: String, on connection: ServerConnection<Failure>

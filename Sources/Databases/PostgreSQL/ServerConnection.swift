@@ -32,8 +32,8 @@
         "tcp_user_timeout": "60000", "target_session_attrs": "read-write", "application_name": "receiptkit",
         "dbname": location.connectionURL, "client_encoding": "UTF8",
       ]
-      let connected = unsafe CStrings.withPointers(parameters.map(\.key)) { keys in
-        unsafe CStrings.withPointers(parameters.map(\.value)) { values in
+      let connected = unsafe StatementParameter.withCStrings(parameters.map(\.key)) { keys in
+        unsafe StatementParameter.withCStrings(parameters.map(\.value)) { values in
           unsafe PQconnectdbParams(keys, values, 1)
         }
       }
@@ -134,10 +134,12 @@
 
     // MARK: In pipeline mode
 
-    /// Enters pipeline mode, and prepares statements in one round trip.
+    /// Enters pipeline mode with a limit for all answers, and prepares statements in one round trip.
     package func beginPipeline(
-      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])]
+      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])],
+      answerLimit: Duration
     ) throws(Failure) {
+      self.answerLimit = answerLimit
       guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
       for (name, text, types) in statements {
         try requestPreparation(name, text, types)
@@ -162,7 +164,6 @@
       return result
     }
 
-    /// The number of outstanding answers.
     package var awaitedCount: Int { awaited.count }
 
     /// Makes the server execute everything that was sent, without waiting. An earlier failure does not affect later
@@ -237,6 +238,34 @@
       try execute(
         "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('\(location.schema)')"
       ).text(0, 0) == "0"
+    }
+
+    /// Waits for transactions that may still see deleted rows, which rewriting a table keeps. Returns `false` if one
+    /// did not end within `timeout`. The server ignores lazy vacuums in this respect, which take minutes after large
+    /// inserts, but not an ANALYZE.
+    package func waitForOlderTransactions(within timeout: Duration) throws(Failure) -> Bool {
+      let own = try execute("SELECT pg_current_xact_id()::text").text(0, 0)
+      let older = """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND age(coalesce(backend_xmin, backend_xid)) > age('\(own)'::xid8::xid)
+        AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+        """
+      let end = ContinuousClock.now + timeout
+      while try execute(older).text(0, 0) != "0" {
+        guard ContinuousClock.now < end else { return false }
+        try execute("SELECT pg_sleep(0.02)")
+      }
+      return true
+    }
+
+    /// Rewrites a table, so that nothing of its deleted rows remains. Returns `false` if the user does not own it: the
+    /// server then skips it with only a warning.
+    package func rewrite(_ table: String) throws(Failure) -> Bool {
+      let file = "SELECT pg_relation_filepath('\(table)')"
+      let before = try execute(file).text(0, 0)
+      // The statistics contain samples of values, so they are computed again from the remaining rows.
+      try execute("VACUUM (FULL, ANALYZE) \(table)")
+      return try execute(file).text(0, 0) != before
     }
   }
 

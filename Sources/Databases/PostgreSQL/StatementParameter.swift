@@ -5,17 +5,6 @@
 
   /// A parameter value of a statement, which is sent in binary format.
   package enum StatementParameter {
-    /// The OIDs of the types (pg_type.dat).
-    package enum Kind: UInt32, Sendable {
-      /// The server infers the type.
-      case unspecified = 0
-      case bytea = 17
-      case bigint = 20
-      case integer = 23
-      case text = 25
-      case bigints = 1016
-    }
-
     case bigint(Int64)
     case integer(Int32)
     case bytes([UInt8])
@@ -72,6 +61,14 @@
       return add(parameters[...])
     }
 
+    /// Runs `body` with an array of C strings, terminated by a null pointer.
+    static func withCStrings<Result>(
+      _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+      // The text of a parameter ends with a zero byte, and NULL is a null pointer.
+      unsafe withPointers(to: strings.map { .text($0) } + [.null]) { pointers, _, _ in unsafe body(pointers) }
+    }
+
     private var encoded: (bytes: [UInt8], count: Int) {
       var bytes: [UInt8] = []
       switch self {
@@ -92,18 +89,6 @@
         }
       }
       return (bytes, bytes.count)
-    }
-  }
-
-  /// An array of C strings, terminated by a null pointer.
-  enum CStrings {
-    static func withPointers<Result>(
-      _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-    ) -> Result {
-      // The text of a parameter ends with a zero byte, and NULL is a null pointer.
-      unsafe StatementParameter.withPointers(to: strings.map { .text($0) } + [.null]) { pointers, _, _ in
-        unsafe body(pointers)
-      }
     }
   }
 #endif

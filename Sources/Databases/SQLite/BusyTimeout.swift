@@ -22,7 +22,6 @@ package final class BusyTimeout: Sendable {
 
   package init(_ limit: Duration) { state = Mutex(State(limit: limit)) }
 
-  /// The maximum waiting time.
   package var duration: Duration { state.withLock { $0.limit } }
 
   /// Sleeps briefly before the next try; `false` if the time is over.
@@ -48,7 +47,6 @@ package final class BusyTimeout: Sendable {
   package static func sleep(microseconds: UInt32) { _ = usleep(microseconds) }
 }
 
-/// The identity of a thread of this process.
 package struct ThreadIdentifier: Sendable, Hashable {
   private let number: UInt
 

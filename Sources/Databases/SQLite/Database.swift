@@ -69,8 +69,7 @@ package final class Database {
 
   func close() throws(SQLiteError) {
     statements = [:]
-    let result = unsafe sqlite3_close(handle)
-    guard result == SQLITE_OK else { throw error(result) }
+    try require(unsafe sqlite3_close(handle))
     unsafe handle = nil
   }
 
@@ -81,6 +80,11 @@ package final class Database {
   func requireHandle() throws(SQLiteError) -> OpaquePointer {
     guard let handle = unsafe handle else { throw SQLiteError(.closed, at: path, "It was closed.") }
     return unsafe handle
+  }
+
+  /// Throws the error of a call that has just returned `result` unless it is the expected one.
+  func require(_ result: Int32, _ expected: Int32 = SQLITE_OK) throws(SQLiteError) {
+    guard result == expected else { throw error(result) }
   }
 
   /// The error of a call that has just returned `result`.
@@ -115,8 +119,7 @@ package final class Database {
 
   /// Runs statements and ignores their rows.
   package func execute(_ sql: String) throws(SQLiteError) {
-    let result = unsafe sqlite3_exec(try requireHandle(), sql, nil, nil, nil)
-    guard result == SQLITE_OK else { throw error(result) }
+    try require(unsafe sqlite3_exec(try requireHandle(), sql, nil, nil, nil))
   }
 
   /// Runs `body` with a prepared statement, which is cached for the next use.
@@ -152,7 +155,6 @@ package final class Database {
 
   // MARK: - Transactions
 
-  /// Indicates whether a transaction is open.
   package var isInTransaction: Bool { unsafe handle.map { unsafe sqlite3_get_autocommit($0) == 0 } ?? false }
 
   /// Runs `body` in a transaction, which is rolled back if `body` throws.
@@ -173,8 +175,7 @@ package final class Database {
   /// Copies the log into the file.
   package func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) {
     let mode = checkpoint == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-    let result = unsafe sqlite3_wal_checkpoint_v2(try requireHandle(), "main", mode, nil, nil)
-    guard result == SQLITE_OK else { throw error(result) }
+    try require(unsafe sqlite3_wal_checkpoint_v2(try requireHandle(), "main", mode, nil, nil))
   }
 
   /// Makes SQLite report the length of the log in pages after each commit to `copying`, which must outlive the use of

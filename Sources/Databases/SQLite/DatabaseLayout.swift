@@ -26,7 +26,6 @@ extension DatabaseLayout {
     try requireSchema(in: database)
   }
 
-  /// Throws if a file has a different type or version.
   func requireVersion(in database: Database) throws {
     let stored = try storedVersion(in: database)
     guard stored == version else {
@@ -41,8 +40,7 @@ extension DatabaseLayout {
   package func requireSchema(in database: Database) throws {
     func corrupt(_ message: String) -> SQLiteError { SQLiteError(.corrupt, at: database.path, message) }
     // SQLite normalizes the statements that it stores, and adds indexes for keys. The model gets the same treatment.
-    let model = try Database(inMemoryFor: database.path)
-    for statement in statements { try model.execute(statement) }
+    let model = try model(database.path)
     var missing = Set(try SchemaObject.all(in: model).map(\.object))
     let known = Dictionary(grouping: missing, by: \.name)
     var pages: Set<Int64> = []
@@ -65,13 +63,18 @@ extension DatabaseLayout {
     }
   }
 
-  /// The tables that the statements create.
   package func tables() throws -> [Table] {
-    let model = try Database(inMemoryFor: "layout")
-    for statement in statements { try model.execute(statement) }
+    let model = try model("layout")
     return try model.texts(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
     ).map { name in try Self.table(name, in: model) }
+  }
+
+  /// A database in memory with this layout.
+  private func model(_ path: String) throws -> Database {
+    let model = try Database(inMemoryFor: path)
+    for statement in statements { try model.execute(statement) }
+    return model
   }
 
   private static func table(_ name: String, in model: Database) throws -> Table {
@@ -98,14 +101,7 @@ extension DatabaseLayout {
   }
 }
 
-/// A row of SQLite's schema table.
-private struct SchemaObject: Hashable {
-  let type: String
-  let name: String
-  let table: String
-  /// The SQL statement; empty for the indexes that SQLite creates for keys.
-  let sql: String
-
+extension SchemaObject {
   /// All objects, with the number of their root page.
   static func all(in database: Database) throws -> [(object: SchemaObject, page: Int64)] {
     try database.rows("SELECT type, name, tbl_name, coalesce(sql, ''), rootpage FROM sqlite_schema") { row in
@@ -122,6 +118,5 @@ private struct SchemaObject: Hashable {
       + (type == "index" || type == "trigger" ? " of \(ShownText.plain(table, limit: 80))" : "")
   }
 
-  /// The statement that removes the object.
   var removal: String { ShownText.plain("DROP \(type.uppercased()) \(name.quotedIdentifier)", limit: 120) }
 }

@@ -34,7 +34,6 @@ package final class LogCopying: Sendable {
     copyingBegins = Atomic(limit / 2)
   }
 
-  /// Sets the length of the log after a commit.
   func setPageCount(_ count: Int) { pageCount.store(count, ordering: .relaxed) }
 
   /// Copies the log after a commit if it has become long. A failed sync is reported to `stop`, possibly from another

@@ -5,7 +5,6 @@ internal import Synchronization
 /// A pool of reading connections, which are opened on demand and kept for the next read.
 package final class ReaderPool: Sendable {
   private let path: String
-  /// The maximum number of idle connections to keep.
   private static let maximumIdle = 4
   private let open: @Sendable () throws(SQLiteError) -> Connection
   private let state: Mutex<State>
@@ -67,7 +66,6 @@ package final class ReaderPool: Sendable {
     if isLast { try completion() }
   }
 
-  /// Throws if the pool was closed.
   package func requireOpen() throws(SQLiteError) { if state.withLock({ $0.isClosed }) { throw closed } }
 
   private var closed: SQLiteError { SQLiteError(.closed, at: path, "It was closed.") }

@@ -57,12 +57,12 @@ package final class Statement {
   }
 
   package func bind(_ number: Int64, at index: Int32) throws(SQLiteError) {
-    try require(unsafe sqlite3_bind_int64(pointer, index, number))
+    try database.require(unsafe sqlite3_bind_int64(pointer, index, number))
   }
 
   /// Binds a copy of bytes.
   package func bind(_ bytes: [UInt8], at index: Int32) throws(SQLiteError) {
-    try require(
+    try database.require(
       unsafe bytes.withUnsafeBytes { buffer in
         guard let start = buffer.baseAddress, !bytes.isEmpty else {
           return unsafe sqlite3_bind_zeroblob(pointer, index, 0)
@@ -73,8 +73,8 @@ package final class Statement {
 
   /// Binds a copy of a text, or NULL.
   package func bind(_ text: String?, at index: Int32) throws(SQLiteError) {
-    guard var text else { return try require(unsafe sqlite3_bind_null(pointer, index)) }
-    try require(
+    guard var text else { return try database.require(unsafe sqlite3_bind_null(pointer, index)) }
+    try database.require(
       text.withUTF8 { buffer in
         unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
           unsafe CSQLite_bind_text(pointer, index, characters.baseAddress, UInt64(characters.count))
@@ -94,16 +94,11 @@ package final class Statement {
         }
       return bound == SQLITE_OK ? stepResult() : bound
     }
-    try require(result, SQLITE_DONE)
-  }
-
-  private func require(_ result: Int32, _ expected: Int32 = SQLITE_OK) throws(SQLiteError) {
-    guard result == expected else { throw database.error(result) }
+    try database.require(result, SQLITE_DONE)
   }
 
   // MARK: - Columns of the row
 
-  /// The type of a column's value.
   package enum ValueType: Sendable { case null, integer, text, blob }
 
   package var columnCount: Int32 { unsafe sqlite3_column_count(pointer) }
@@ -165,19 +160,16 @@ package final class Blob {
 
   deinit { unsafe sqlite3_blob_close(handle) }
 
-  /// Reads a range of bytes of the value.
   package func bytes(_ range: Range<Int>) throws(SQLiteError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
-    let result = unsafe sqlite3_blob_read(handle, &bytes, Int32(range.count), Int32(range.lowerBound))
-    guard result == SQLITE_OK else { throw database.error(result) }
+    try database.require(
+      unsafe sqlite3_blob_read(handle, &bytes, Int32(range.count), Int32(range.lowerBound)))
     return bytes
   }
 
-  /// Overwrites a part of the value.
   package func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
     guard !bytes.isEmpty else { return }
-    let result = unsafe sqlite3_blob_write(handle, bytes, Int32(bytes.count), Int32(offset))
-    guard result == SQLITE_OK else { throw database.error(result) }
+    try database.require(unsafe sqlite3_blob_write(handle, bytes, Int32(bytes.count), Int32(offset)))
   }
 }
 

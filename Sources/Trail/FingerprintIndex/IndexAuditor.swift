@@ -7,17 +7,14 @@ package struct IndexAuditor {
   private let catalogue: IndexCatalogue
   private let hasCatalogue: Bool
 
-  /// Reads and verifies the catalogue.
   package init(root: IndexRoot, in reader: any IndexReader) throws {
     self.reader = reader
     catalogue = try IndexCatalogue(root, in: reader)
     hasCatalogue = root != .zero
   }
 
-  /// The number of entries whose records are in runs.
   package var indexedSize: UInt64 { catalogue.indexedSize }
 
-  /// The maximum number of errors in a report.
   package static let damageLimit = 1_000
 
   /// Reads all runs of a kind, merged, and verifies every byte. It also checks that all records are in order and within

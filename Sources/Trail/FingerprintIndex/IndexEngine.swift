@@ -28,7 +28,6 @@ package struct IndexEngine: Sendable {
     memtable = Memtable(base: runs.catalogue.indexedSize)
   }
 
-  /// The root that the trail must authenticate.
   package var root: IndexRoot { runs.root }
 
   /// The number of entries whose records are in runs.
@@ -73,7 +72,6 @@ package struct IndexEngine: Sendable {
     }
   }
 
-  /// A snapshot of the index at `size` entries, for readers on other threads.
   package func snapshot(size: UInt64) -> IndexSnapshot {
     IndexSnapshot(size: size, runs: runs, memtable: memtable)
   }
@@ -108,18 +106,18 @@ package struct IndexEngine: Sendable {
     guard kind.isPersonal else {
       throw IndexError(.unsupported, "Records of the kind \(kind) are not removed.")
     }
-    let removal = RunRemoval(of: records)
+    let sorted = records.sorted()
     var catalogue = runs.catalogue
     for number in catalogue.runs.indices where catalogue.runs[number].kind == kind {
       guard let resident = runs[kind].runs.first(where: { $0.run == catalogue.runs[number] }) else {
         continue
       }
-      catalogue.runs[number] = try removal.run(resident, in: writer)
+      catalogue.runs[number] = try resident.removing(sorted, in: writer)
     }
     let (rest, inMemory) = memtable.without(kind, records)
     let removed = inMemory + Int(runs.catalogue.recordCount(kind) - catalogue.recordCount(kind))
     for number in catalogue.merges.indices where catalogue.merges[number].output.kind == kind {
-      try removal.run(&catalogue.merges[number].progress, in: writer)
+      try catalogue.merges[number].progress.remove(sorted, in: writer)
     }
     if catalogue != runs.catalogue { try reloadIfChanged(to: catalogue.write(in: writer), in: writer) }
     // Older snapshots share the table. They keep the records unless the transaction is committed.

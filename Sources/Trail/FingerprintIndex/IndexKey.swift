@@ -6,7 +6,6 @@ internal import ReceiptCrypto
 /// The secret key of fingerprints. Without it, nobody can prepare colliding values or find the value of a fingerprint.
 package struct IndexKey: Sendable {
   package static let byteCount = 16
-  /// The length of a fingerprint, in bits.
   package static let fingerprintBits = 48
 
   /// The bytes in memory order. In an array, all processors would contend for its reference count.
@@ -29,11 +28,6 @@ package struct IndexKey: Sendable {
   }
 
   package func fingerprint(_ kind: IndexKind, _ value: [UInt8]) -> UInt64 { fingerprint(kind, value.span) }
-
-  /// The fingerprint of `value` in UTF-8.
-  package func fingerprint(_ kind: IndexKind, _ value: String) -> UInt64 {
-    fingerprint(kind, value.utf8.span)
-  }
 
   /// The fingerprint of `value` and its check: 32 further bits of the same hash.
   package func checkedFingerprint(

@@ -216,7 +216,6 @@ extension IndexCatalogue {
     runs.filter { merge.inputs.contains($0.number) }
   }
 
-  /// Replaces the inputs of a merge by its output.
   fileprivate mutating func complete(_ number: Int) {
     let merge = merges.remove(at: number)
     runs.removeAll { merge.inputs.contains($0.number) }

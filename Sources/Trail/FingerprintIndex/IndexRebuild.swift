@@ -16,7 +16,6 @@ package struct IndexRebuild {
   /// The number of the next run of the index in use at the start; `nil` if its catalogue cannot be read.
   private let nextRun: UInt64?
 
-  /// Starts an empty rebuild.
   package init(beside root: IndexRoot, in reader: any IndexReader) throws {
     nextRun = try Self.catalogue(root, in: reader)?.nextRun
     let numbers = try IndexTable.allCases.map { table in
@@ -41,7 +40,6 @@ package struct IndexRebuild {
     return IndexRun.keys(first).lowerBound...Int64.max
   }
 
-  /// The number of entries whose records have been added.
   package var indexedSize: UInt64 { catalogue.indexedSize }
 
   /// Writes the records of the next entries as runs. The rows have the records of all entries below `size` afterwards;

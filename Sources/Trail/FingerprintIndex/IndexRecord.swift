@@ -19,7 +19,6 @@ extension IndexKind {
 package struct IndexRecord: Sendable, Hashable {
   /// The fingerprint, 48 bits long.
   package var fingerprint: UInt64
-  /// The entry's index in the log.
   package var index: UInt64
   /// 32 further bits of the fingerprint, for kinds that have them (``IndexKind/hasCheck``); 0 for the others.
   package var check: UInt32

@@ -5,7 +5,6 @@ package import ReceiptCrypto
 
 extension IndexRun {
   static let partBits: Int64 = 24
-  /// The maximum number of pages, or of rows of one type.
   static let partLimit = 1 << 23
   static let sizeLimit: UInt64 = 1 << 48
   /// Run numbers below this limit leave room for the part in a key.
@@ -40,7 +39,6 @@ extension IndexKind {
   var fenceTable: IndexTable { isPersonal ? .personal : .runs }
 }
 
-/// The table and key of a row of the index.
 struct IndexPlace: Sendable, Hashable {
   let table: IndexTable
   let key: Int64

@@ -73,7 +73,9 @@ struct IndexRunBuilder {
       try writer.put(place.table, place.key, row)
     }
     try fences.append(to: &progress.run, in: writer)
-    for number in start.filterRow..<(ending ? progress.run.filterRows : filterRowEnd) {
+    // The row after the last one in which a record falls.
+    let end = filter.isEmpty ? start.filterRow : progress.filterRow + 1
+    for number in start.filterRow..<(ending ? progress.run.filterRows : end) {
       let place = progress.run.filterRow(number)
       let row = try filterRow(number, at: place, in: writer)
       try writer.put(place.table, place.key, row)
@@ -84,9 +86,6 @@ struct IndexRunBuilder {
       }
     }
   }
-
-  /// The row after the last one in which a record falls.
-  private var filterRowEnd: Int { filter.isEmpty ? start.filterRow : progress.filterRow + 1 }
 
   private func filterRow(_ number: Int, at place: IndexPlace, in reader: any IndexReader) throws -> [UInt8] {
     let blocks = min(IndexRun.blocksPerRow, progress.run.filterBlocks - number * IndexRun.blocksPerRow)

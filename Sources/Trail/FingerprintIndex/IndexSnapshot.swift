@@ -24,7 +24,6 @@ package struct IndexSnapshot: Sendable {
   /// A snapshot of the runs alone, which do not change while others write.
   package var withoutMemory: IndexSnapshot { IndexSnapshot(size: size, runs: runs, memtable: nil) }
 
-  /// A number that increases with every flush and every completed merge.
   package var version: UInt64 { runs.catalogue.version }
 
   /// Prefetches the first page that the lookup of each fingerprint reads. `sought` returns the fingerprints that will
@@ -54,7 +53,6 @@ package struct IndexSnapshot: Sendable {
     return runs[kind].first(mayContain: fingerprint, BlockedFilter.bits(of: fingerprint)) != nil
   }
 
-  /// The newest entry below `before` that may have the fingerprint.
   package func newest(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -64,7 +62,6 @@ package struct IndexSnapshot: Sendable {
     return try runs[kind].newest(fingerprint, check: check, before: before, in: reader)
   }
 
-  /// All entries below `before` that may have the fingerprint, newest first.
   package func candidates(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -85,10 +82,11 @@ package struct IndexCandidates {
   fileprivate let reader: any IndexReader
   fileprivate var found: ArraySlice<UInt64> = []
 
-  /// The next older entry; `nil` after the last.
   package mutating func next() throws -> UInt64? {
     if found.isEmpty {
-      let inMemory = snapshot.memtable?.indices(kind, fingerprint, check: check, before: before, limit: 256)
+      let inMemory = snapshot.memtable?.withRecords {
+        $0.indices(kind, fingerprint, check: check, before: before, limit: 256)
+      }
       found = inMemory?[...] ?? []
       if found.isEmpty {
         let runs = snapshot.runs[kind]

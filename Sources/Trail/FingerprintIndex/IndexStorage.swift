@@ -2,7 +2,6 @@
 
 /// A snapshot of the rows of an index. Callers verify every row before they trust it.
 package protocol IndexReader {
-  /// The value at `key`; `nil` if the key has no value.
   func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]?
 
   /// Announces the values that will be read next. `keys` is called only if the storage makes use of them.
@@ -14,10 +13,8 @@ package protocol IndexReader {
 
 /// A write transaction on the rows of an index.
 package protocol IndexWriter: IndexReader {
-  /// Sets the value at `key`.
   func put(_ table: IndexTable, _ key: Int64, _ value: [UInt8]) throws
 
-  /// Removes the values at `keys`.
   func remove(_ table: IndexTable, in keys: ClosedRange<Int64>) throws
 }
 

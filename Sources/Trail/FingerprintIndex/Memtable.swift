@@ -21,16 +21,8 @@ final class Memtable: Sendable {
     self.records = Mutex(records)
   }
 
-  /// Calls `body` with the records while the lock is held.
   func withRecords<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     records.withLock { body(&$0) }
-  }
-
-  /// The indices of the fingerprint below `before`, newest first, at most `limit`.
-  func indices(
-    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int
-  ) -> [UInt64] {
-    withRecords { $0.indices(kind, fingerprint, check: check, before: before, limit: limit) }
   }
 
   func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64) -> UInt64? {
@@ -128,20 +120,13 @@ package struct MemtableRecords: Sendable {
   }
 }
 
+extension MemtableKind.Record {
+  static let removed = UInt32.max
+  var isRemoved: Bool { index == Self.removed }
+}
+
 /// The records of one kind: chains of equal fingerprints, newest first, with their heads in an open-addressing table.
 struct MemtableKind: Sendable {
-  struct Record: Sendable {
-    let fingerprint: UInt64
-    /// The index relative to the table's base; `removed` if the record was removed.
-    var index: UInt32
-    /// The number of the next older record of the fingerprint, plus 1; 0 at the end of the chain.
-    let next: UInt32
-    let check: UInt32
-
-    static let removed = UInt32.max
-    var isRemoved: Bool { index == Self.removed }
-  }
-
   private(set) var records: [Record] = []
   /// A record's number plus 1 in the low bits, and a tag of the fingerprint's bits above; 0 if free. At most half are
   /// used.

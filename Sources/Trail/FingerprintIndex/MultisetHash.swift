@@ -11,7 +11,6 @@ internal import ReceiptBytes
 /// they have equal values at both points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69.
 /// An attacker who altered the index does not know the points.
 package struct MultisetHash: Sendable, Hashable {
-  /// The values at the two points.
   package private(set) var first: UInt64 = 1
   package private(set) var second: UInt64 = 1
 
@@ -30,7 +29,6 @@ package struct MultisetHash: Sendable, Hashable {
     second = Field.product(second, other.second)
   }
 
-  /// The points at which the polynomials are evaluated.
   package struct Points: Sendable {
     fileprivate let first: Point
     fileprivate let second: Point
@@ -44,7 +42,6 @@ package struct MultisetHash: Sendable, Hashable {
       second = Point(main: word(3), index: word(4), check: word(5))
     }
 
-    /// The number of bytes that points are made from.
     package static let byteCount = 48
   }
 

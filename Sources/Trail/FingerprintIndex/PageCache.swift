@@ -14,7 +14,6 @@ final class IndexMemory: Sendable {
 
   init(limit: Int = IndexMemory.limit) { self.limit = limit }
 
-  /// Reserves memory for a filter.
   func take(_ byteCount: Int) { used.add(byteCount, ordering: .relaxed) }
 
   func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
@@ -45,7 +44,6 @@ final class PageCache: Sendable {
 
   subscript(number: Int) -> IndexPage? { pages.withLock { $0[number] } }
 
-  /// Caches a page if memory is left for it.
   func keep(_ page: inout IndexPage, number: Int) throws(IndexError) {
     guard memory.takeIfLeft(Self.pageByteCount) else { return }
     do {
@@ -59,7 +57,6 @@ final class PageCache: Sendable {
     if !isNew { memory.release(Self.pageByteCount) }
   }
 
-  /// Removes all pages and releases their memory.
   func forgetAll() {
     let count = pages.withLock { pages in
       defer { pages = [:] }

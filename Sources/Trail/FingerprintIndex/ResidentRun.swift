@@ -122,24 +122,19 @@ extension RandomAccessCollection where Index == Int {
   }
 }
 
-/// Removes records from the pages of runs.
-struct RunRemoval {
-  private let records: [IndexRecord]
-
-  init(of records: [IndexRecord]) { self.records = records.sorted() }
-
-  /// Rewrites the pages of a run that contain any of the records, and their fences.
-  func run(_ resident: ResidentRun, in writer: any IndexWriter) throws -> IndexRun {
-    var run = resident.run
+extension ResidentRun {
+  /// Rewrites the pages that contain any of the records, which are in order, and their fences.
+  func removing(_ records: [IndexRecord], in writer: any IndexWriter) throws -> IndexRun {
+    var run = run
     var removed: [Int: Set<IndexRecord>] = [:]
     for record in records where run.from <= record.index && record.index < run.to {
-      guard let number = try resident.pageNumber(of: record, in: writer) else { continue }
+      guard let number = try pageNumber(of: record, in: writer) else { continue }
       removed[number, default: []].insert(record)
     }
-    var fences = resident.fences
+    var fences = fences
     var changed: [Int] = []
     for (number, removed) in removed.sorted(by: { $0.key < $1.key }) {
-      var page = try resident.page(number, in: writer)
+      var page = try page(number, in: writer)
       let left = try page.records().filter { !removed.contains($0) }
       guard left.count < page.count else { continue }
       run.records -= UInt64(page.count - left.count)
@@ -159,14 +154,16 @@ struct RunRemoval {
     return run
   }
 
-  /// Removes the records from the output of an unfinished merge.
-  func run(_ progress: inout IndexRunProgress, in writer: any IndexWriter) throws {
-    guard let last = progress.last, records.first.map({ $0 <= last }) ?? false else { return }
-    let written = try ResidentRun(progress.run, in: writer, withFilter: false)
-    progress.run = try run(written, in: writer)
+}
+
+extension IndexRunProgress {
+  /// Removes the records, which are in order, from the output of an unfinished merge.
+  mutating func remove(_ records: [IndexRecord], in writer: any IndexWriter) throws {
+    guard let last, records.first.map({ $0 <= last }) ?? false else { return }
+    run = try ResidentRun(run, in: writer, withFilter: false).removing(records, in: writer)
     guard records.contains(last) else { return }
     // The catalogue must not keep the removed record either. The merge can continue after the record before it,
     // because the inputs no longer have any record between the two.
-    progress.last = try ResidentRun(progress.run, in: writer, withFilter: false).last(in: writer)
+    self.last = try ResidentRun(run, in: writer, withFilter: false).last(in: writer)
   }
 }

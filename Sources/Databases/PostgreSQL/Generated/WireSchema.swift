@@ -61,4 +61,40 @@
       }
     }
   }
+
+  extension StatementParameter {
+    /// The types of parameters, with their OIDs (pg_type.dat).
+    package enum Kind: UInt32, Sendable, Hashable, CaseIterable {
+      /// The server infers the type.
+      case unspecified = 0
+      /// Bytes.
+      case bytea = 17
+      /// An integer of 64 bits.
+      case bigint = 20
+      /// An integer of 32 bits.
+      case integer = 23
+      /// A text.
+      case text = 25
+      /// An array of integers of 64 bits.
+      case bigints = 1016
+    }
+  }
+
+  /// The layout of our tables in a schema of a server, including everything that may be attached to them. A
+  /// trigger, rule or policy that was added changes the effect of our statements: it copies stored data to
+  /// places that erasing does not reach, or drops written data. Indexes, defaults, constraints and inheriting
+  /// tables may contain copies as well, or call functions.
+  package struct SchemaLayout: Sendable, Hashable {
+    /// The tables.
+    package let tables: [Table]
+    /// Indicates whether statements search the schema for functions and operators (`search_path`), so that it
+    /// may contain no others.
+    package let isSearched: Bool
+
+    /// Creates one from its fields.
+    package init(_ tables: [Table], isSearched: Bool) {
+      self.tables = tables
+      self.isSearched = isSearched
+    }
+  }
 #endif

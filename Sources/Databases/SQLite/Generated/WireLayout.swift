@@ -82,3 +82,23 @@ extension DatabaseLayout.Table {
     }
   }
 }
+
+/// A row of SQLite's schema table.
+struct SchemaObject: Sendable, Hashable {
+  /// The type, such as `index`.
+  let type: String
+  /// The name.
+  let name: String
+  /// The table that it belongs to.
+  let table: String
+  /// The SQL statement; empty for the indexes that SQLite creates for keys.
+  let sql: String
+
+  /// Creates one from its fields.
+  init(type: String, name: String, table: String, sql: String) {
+    self.type = type
+    self.name = name
+    self.table = table
+    self.sql = sql
+  }
+}

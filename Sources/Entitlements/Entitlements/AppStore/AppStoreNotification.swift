@@ -10,18 +10,16 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// The notification as it was signed; its signed parts are decoded in the members below.
   public let notification: Notification
   /// The purchase concerned; `nil` for a notification without one, such as `TEST`.
-  public let transaction: JWSTransaction?
+  public private(set) var transaction: JWSTransaction?
   /// The renewal information of the subscription concerned.
-  public let renewalInfo: JWSRenewalInfo?
-  /// The app transaction concerned.
-  package let appTransaction: AppTransaction?
+  public private(set) var renewalInfo: JWSRenewalInfo?
+  package private(set) var appTransaction: AppTransaction?
 
   /// Creates a notification from a verified receipt; `nil` if the receipt is not a notification.
   public init?(_ receipt: VerifiedReceipt) {
     guard case .jws(.notification(let notification)) = receipt.content else { return nil }
-    var transaction: JWSTransaction?
-    var renewalInfo: JWSRenewalInfo?
-    var appTransaction: AppTransaction?
+    self.receipt = receipt
+    self.notification = notification
     for part in receipt.nested {
       switch part.content {
       case .jws(.transaction(let payload)): transaction = payload
@@ -30,16 +28,10 @@ public struct AppStoreNotification: Sendable, Hashable {
       default: break
       }
     }
-    self.receipt = receipt
-    self.notification = notification
-    self.transaction = transaction
-    self.renewalInfo = renewalInfo
-    self.appTransaction = appTransaction
   }
 
   /// The event; an unknown one keeps its spelling.
   public var type: NotificationType? { notification.notificationType }
-  /// The subtype of the event.
   package var subtype: NotificationSubtype? { notification.subtype }
   /// The identifier of the notification, the same for each attempt to deliver it.
   package var uuid: UUIDString? { notification.notificationUUID }

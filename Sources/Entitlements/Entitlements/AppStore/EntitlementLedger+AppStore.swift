@@ -82,29 +82,3 @@ extension EntitlementLedger {
   /// The customers whose guardian withdrew consent to the app, sorted by environment, app and identifier.
   public var rescindedConsents: [RescindedConsent] { consents.lines }
 }
-
-/// The reason why a receipt cannot be applied to a ledger.
-public struct EntitlementError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable code for the reason.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The verified receipt is of the wrong kind.
-    case wrongKind = "wrong-kind"
-    /// The app, environment or original transaction is not stated.
-    case incomplete
-    /// The transaction and the renewal info do not belong together.
-    case differentPurchases = "different-purchases"
-  }
-
-  /// The code of the reason.
-  public let code: Code
-  /// A sentence that describes the reason.
-  public let message: String
-
-  init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
-}

@@ -24,7 +24,6 @@ public struct NotificationReceiver: Sendable {
   /// The HTTP status to answer for an accepted notification; the App Store treats any of 200 to 206 as acceptance.
   public static let acceptedHTTPStatus = 200
 
-  /// The verifier of notifications and of all signed parts inside them.
   package let verifier: ReceiptVerifier
   /// The largest body that is read, in bytes; read at most one byte more than this from the network.
   package let maximumByteCount: Int

@@ -3,7 +3,6 @@
 internal import ReceiptCodec
 
 extension PurchaseLine: LineFacts {
-  /// Keeps the higher fact of each type.
   mutating func join(_ other: PurchaseLine) {
     transaction = .higher(transaction, other.transaction)
     renewalInfo = .higher(renewalInfo, other.renewalInfo)
@@ -70,7 +69,6 @@ extension PurchaseLine: LineFacts {
     if let status { self.status = StatusFact(signedDate: signedDate, status: status) }
   }
 
-  /// Creates the facts of a notification.
   init(
     _ notification: Notification, transaction: JWSTransaction?, renewalInfo: JWSRenewalInfo?,
     signedDate: Timestamp?
@@ -100,7 +98,6 @@ extension PurchaseLine: LineFacts {
 }
 
 extension PurchaseLine {
-  /// Returns the entitlement that the facts give; `nil` until a transaction is known.
   func line(_ id: Entitlement.ID) -> Entitlement? {
     guard let transaction = transaction?.transaction else { return nil }
     return Entitlement(
@@ -213,6 +210,5 @@ extension JWSTransaction {
 }
 
 extension PurchaseEventFact {
-  /// The event without the customer's reason.
   fileprivate var withoutReason: PurchaseEventFact { with { $0.reason = nil } }
 }

@@ -1,37 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
-/// A guardian's withdrawal of consent to a child's use of the app (`RESCIND_CONSENT`).
-///
-/// It concerns the customer and not a purchase. Entitlements do not change; the app decides how to react.
-public struct RescindedConsent: Sendable, Hashable {
-  package let id: Customer
-  /// The time at which it was signed.
-  public let signedDate: Timestamp?
-
-  /// The environment: production, sandbox or a test environment.
+extension RescindedConsent {
   package var environment: ReceiptEnvironment.Category { id.environment }
-  /// The app.
   package var bundleId: String { id.bundleId }
   /// The identifier of the customer's app transaction.
   public var appTransactionId: String { id.identifier }
-
-  /// A customer of an app; identifiers of app transactions are unique within an app and environment.
-  package struct Customer: AppStoreLineID {
-    package let environment: ReceiptEnvironment.Category
-    package let bundleId: String
-    package let identifier: String
-
-    package init(environment: ReceiptEnvironment.Category, bundleId: String, identifier: String) {
-      (self.environment, self.bundleId, self.identifier) = (environment, bundleId, identifier)
-    }
-
-    package var name: String { "\(environment.rawValue) \(bundleId) customer \(identifier)" }
-  }
 }
 
 extension RescindedConsent.Customer {
+  package var name: String { "\(environment.rawValue) \(bundleId) customer \(identifier)" }
+
   /// Creates the customer whose guardian withdrew consent; `nil` for other notifications.
   init?(_ notification: AppStoreNotification) {
     guard notification.type == .rescindConsent else { return nil }
@@ -62,7 +42,6 @@ extension RescindedConsent: StoreLine {
   }
 }
 
-/// The facts about a customer whose guardian withdrew consent.
 struct ConsentLine: LineFacts {
   var fact: ConsentFact?
 

@@ -56,7 +56,6 @@ public final class SeenNotifications: Sendable {
   /// A notification without a usable `notificationUUID` never counts as a repetition.
   public func insert(_ notification: AppStoreNotification) -> Bool { insert(notification.uuid) }
 
-  /// Records an identifier, and returns `true` if it was not seen before.
   package func insert(_ uuid: UUIDString?) -> Bool {
     guard let key = Self.key(uuid) else { return true }
     let now = clock()
@@ -74,13 +73,11 @@ public final class SeenNotifications: Sendable {
   /// Forgets a notification whose processing failed, so that it can be processed again.
   public func remove(_ notification: AppStoreNotification) { remove(notification.uuid) }
 
-  /// Forgets an identifier.
   package func remove(_ uuid: UUIDString?) {
     guard let key = Self.key(uuid) else { return }
     state.withLock { $0.numbers[key] = nil }
   }
 
-  /// The number of notifications that are remembered.
   package var count: Int { state.withLock { $0.numbers.count } }
 
   /// Returns the UUID in lower case, as Apple writes it, so that every spelling gives the same key.

@@ -2,11 +2,7 @@
 
 public import ReceiptCodec
 
-/// A customer's entitlement from one purchase in Google Play, created by an ``EntitlementLedger``.
-///
-/// Like an ``Entitlement`` it has no state of its own. Get the state at an instant with ``state(at:)`` or
-/// ``grantsAccess(at:)``.
-public struct PlayEntitlement: Sendable, Hashable, Identifiable {
+extension PlayEntitlement {
   /// The identifier of the purchase.
   public struct ID: Sendable, Hashable {
     /// The app.
@@ -23,96 +19,21 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// A line item: a product of the purchase, with the order that paid for it.
-  public struct Item: Sendable, Hashable {
-    /// The product.
-    public let productId: String?
-    /// The latest order that paid for it.
-    public let orderId: String?
-    /// The time at which it expires or renews; `nil` for a one-time product.
-    public let expiryTime: Timestamp?
-    /// Indicates whether it renews.
-    public let renews: Bool
-    /// The quantity that was bought.
-    public let quantity: Int64
-    /// The voided order of this line item; `nil` if it was not voided.
-    public let voided: Voided?
-
-    /// The quantity that was not refunded, according to Google Play's last answer.
-    let refundable: Int64?
-    /// The refunds of a part of the quantity, by date.
-    let partialRefunds: [PartialRefund]
-  }
-
-  /// A refund of a part of the quantity.
-  struct PartialRefund: Sendable, Hashable {
-    let date: Timestamp
-    let quantity: Int64
-  }
-
-  /// An order that was refunded, charged back or revoked.
-  public struct Voided: Sendable, Hashable {
-    /// The instant from which the order is void.
-    public let date: Timestamp
-    /// The order.
-    package let orderId: String?
-  }
-
-  /// The state of a purchase at an instant.
-  public enum State: String, Sendable, Hashable, CaseIterable {
-    /// The purchase is not paid for yet; nothing may be granted.
-    case pending
-    /// The purchase is paid for and has not expired.
-    case active
-    /// The renewal could not be charged for, and access continues.
-    case inGracePeriod = "in-grace-period"
-    /// The renewal could not be charged for, and access is suspended.
-    case onHold = "on-hold"
-    /// The customer paused the subscription.
-    case paused
-    /// The subscription expired, or Google Play no longer knows the purchase.
-    case expired
-    /// The purchase was cancelled before it was paid for, or Google Play refunded it.
-    case cancelled
-    /// The order was refunded, charged back or revoked, or its whole quantity refunded.
-    case refunded
-    /// The purchase was replaced by another one.
-    case replaced
-    /// The state is unknown to this version; nothing is granted.
-    case unknown
-
-    var grantsAccess: Bool { self == .active || self == .inGracePeriod }
-  }
-
-  /// The identifier of the purchase.
-  public let id: ID
-  /// The line items, each a product with its order.
-  public let items: [Item]
-  /// The last voided order, if the orders of all line items were voided.
-  public let voided: Voided?
-
-  private let purchase: PlayPurchaseFact
-  private let account: PlayAccountFact?
-  private let replaced: PlayReplacedFact?
-  private let goneDate: Timestamp?
-
   /// Creates an entitlement; `nil` until Google Play was asked about the purchase.
   init?(_ id: ID, _ line: PlayPurchaseLine) {
     guard let purchase = line.purchase else { return nil }
-    self.id = id
-    self.purchase = purchase
-    items = line.items(of: purchase)
+    let items = line.items(of: purchase)
     let voids = items.map(\.voided)
-    voided = voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date }
-    account = line.account
-    replaced = line.replaced
-    // A later answer shows that the token is known again.
-    goneDate = line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil }
+    self.init(
+      id: id, items: items,
+      voided: voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date },
+      purchase: purchase, account: line.account, replaced: line.replaced,
+      // A later answer shows that the token is known again.
+      goneDate: line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil })
   }
 }
 
 extension PlayEntitlement {
-  /// `true` for a subscription.
   package var isSubscription: Bool { purchase.isSubscription }
   /// The time at which Google Play was asked for its last answer.
   public var asOf: Timestamp { purchase.asOf }
@@ -134,17 +55,8 @@ extension PlayEntitlement {
   package var obfuscatedProfileId: String? { purchase.profileId ?? account?.profileId }
 }
 
-extension PlayEntitlement.Item {
-  /// Returns the quantity that is not refunded at an instant, in which Google Play's answer counts from its time on.
-  func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
-    if let voided, instant >= voided.date { return 0 }
-    // A refund may be contained in both counts, so the lower count is right.
-    let refunded = partialRefunds.lazy.filter { instant >= $0.date }.reduce(0) { sum, refund in
-      sum.addingReportingOverflow(refund.quantity).overflow ? .max : sum + refund.quantity
-    }
-    let stated = instant >= asOf ? refundable ?? quantity : quantity
-    return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
-  }
+extension PlayEntitlement.State {
+  var grantsAccess: Bool { self == .active || self == .inGracePeriod }
 }
 
 extension PlayEntitlement {
@@ -162,27 +74,12 @@ extension PlayEntitlement {
     } ? .expired : .refunded
   }
 
-  /// Returns the state of a line item at an instant.
   package func state(of item: Item, at instant: Timestamp) -> State {
     if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
-    return unrefundedState(expiryTime: item.expiryTime, at: instant)
-  }
-
-  /// Returns the quantity of a line item that is not refunded at an instant.
-  package func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
-    item.remainingQuantity(at: instant, asOf: asOf)
-  }
-
-  /// Returns the line items that give access at an instant.
-  package func items(at instant: Timestamp) -> [Item] {
-    items.filter { [.active, .inGracePeriod].contains(state(of: $0, at: instant)) }
-  }
-
-  private func unrefundedState(expiryTime: Timestamp?, at instant: Timestamp) -> State {
     if let replaced, instant >= replaced.date { return .replaced }
     if let goneDate, instant >= goneDate { return .expired }
     guard isSubscription else { return productState }
-    let isCurrent = expiryTime.map { instant < $0 } ?? false
+    let isCurrent = item.expiryTime.map { instant < $0 } ?? false
     return switch purchase.state {
     case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
     case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent ? .inGracePeriod : .expired
@@ -193,6 +90,23 @@ extension PlayEntitlement {
     case "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED": .cancelled
     default: .unknown
     }
+  }
+
+  /// Returns the quantity of a line item that is not refunded at an instant, in which Google Play's answer counts from
+  /// its time on.
+  package func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
+    if let voided = item.voided, instant >= voided.date { return 0 }
+    // A refund may be contained in both counts, so the lower count is right.
+    let refunded = item.partialRefunds.lazy.filter { instant >= $0.date }.reduce(0) { sum, refund in
+      sum.addingReportingOverflow(refund.quantity).overflow ? .max : sum + refund.quantity
+    }
+    let quantity = item.quantity
+    let stated = instant >= asOf ? item.refundable ?? quantity : quantity
+    return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
+  }
+
+  package func items(at instant: Timestamp) -> [Item] {
+    items.filter { state(of: $0, at: instant).grantsAccess }
   }
 
   private var productState: State {
@@ -270,12 +184,6 @@ extension PlayEntitlement: StoreLine {
   package var dueInstants: [Timestamp] {
     [replaced?.date, goneDate, asOf].compactMap(\.self)
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
-  }
-
-  /// The state and the quantities of the purchase at an instant.
-  package struct Standing: Sendable, Hashable {
-    let state: State
-    let quantities: [Int64]
   }
 
   package func standing(at instant: Timestamp) -> Standing {

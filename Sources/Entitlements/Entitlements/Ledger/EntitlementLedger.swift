@@ -34,7 +34,6 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// The members of the JSON of entitlements that contain the store's identifier.
   package static var identifierMembers: [String] { kinds.map { $0.lineType.identifierMember } }
 
-  /// The members of receipts that name a customer.
   package static var customerMembers: [String] { kinds.flatMap { $0.lineType.customerMembers } }
 
   /// Creates an empty ledger.
@@ -45,30 +44,11 @@ public struct EntitlementLedger: Sendable, Hashable {
     for kind in Self.kinds { kind.merge(other, into: &self) }
   }
 
-  /// The number of lines.
   package var count: Int { parts.count }
 
   /// The first line of which enough is known, and the only one of a ``Part``.
   package var line: (any StoreLine)? { Self.kinds.lazy.compactMap { $0.lines(in: self).first }.first }
 
-  /// A ledger of one original transaction, one purchase in another store, or one customer whose guardian withdrew
-  /// consent.
-  ///
-  /// A store keeps each part in a row.
-  package struct Part: Sendable, Hashable {
-    /// The name of the part: see ``StoreLineID``.
-    package let name: String
-    /// The original transaction, the purchase token, or the customer's app transaction.
-    package let identifier: String
-    /// The ledger with this part only.
-    package var ledger: EntitlementLedger
-
-    package init(name: String, identifier: String, ledger: EntitlementLedger) {
-      (self.name, self.identifier, self.ledger) = (name, identifier, ledger)
-    }
-  }
-
-  /// The ledger split into its parts.
   package var parts: [Part] { Self.kinds.flatMap { $0.parts(of: self) } }
 
   /// A ledger that keeps refunded and revoked purchases from being granted again after their other data is erased.

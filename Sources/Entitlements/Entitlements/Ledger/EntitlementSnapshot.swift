@@ -5,7 +5,7 @@ internal import ReceiptCodec
 /// The reported state of an entitlement.
 ///
 /// A change is reported if it differs from the last reported one.
-package struct EntitlementSnapshot: Sendable {
+package struct EntitlementSnapshot: Sendable, Hashable {
   /// The members, in the form of the member `previous` of changes.
   ///
   /// Equal snapshots have equal bytes.
@@ -18,7 +18,6 @@ package struct EntitlementSnapshot: Sendable {
   let expiresDate: String?
   package let customer: String?
 
-  /// Reads a stored snapshot.
   package init(stored json: [UInt8]) throws {
     let value = try JSONValue(parsing: json)
     self.json = json
@@ -43,27 +42,7 @@ package struct EntitlementSnapshot: Sendable {
   }
 }
 
-/// The kind of a change of an entitlement.
-package enum ChangeKind: String, Sendable {
-  /// Access was granted, for the first time or again after a refund.
-  case granted = "entitlement.granted"
-  /// Another period began, or access returned after it had ended.
-  case renewed = "entitlement.renewed"
-  /// Charging for the renewal failed, and access continues.
-  case gracePeriod = "entitlement.grace-period"
-  /// Access ended, for any reason except the next two.
-  case expired = "entitlement.expired"
-  /// The purchase was refunded.
-  case refunded = "entitlement.refunded"
-  /// The purchase is no longer shared with this customer.
-  case revoked = "entitlement.revoked"
-  /// The entitlement now belongs to another customer.
-  case transferred = "entitlement.transferred"
-  /// Any other reported change.
-  case updated = "entitlement.updated"
-  /// A guardian withdrew consent to a child's use of the app.
-  case consentRescinded = "consent.rescinded"
-
+extension ChangeKind {
   /// Determines the kind of the change from the snapshot that was reported before, if any, to another; `nil` if they
   /// are equal.
   init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {

@@ -15,42 +15,7 @@ package protocol LedgerTransaction {
   func withdrawals(of name: String) throws -> EntitlementLedger?
   /// Stores a part with the time of its next change without a message, and the time at which to ask the store.
   func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws
-  /// Stores a change and what reports it.
   func enter(_ change: LedgerChange) throws
-}
-
-/// A stored part of a ledger.
-package struct LedgerRow: Sendable {
-  package let part: EntitlementLedger.Part
-  package let customer: String?
-  /// The last reported state, evaluated at the instant `evaluated`.
-  package let snapshot: EntitlementSnapshot?
-  package let evaluated: Timestamp
-  /// The time of the store's last message.
-  package let heard: Timestamp
-
-  package init(
-    _ part: EntitlementLedger.Part, customer: String?, snapshot: EntitlementSnapshot?, evaluated: Timestamp,
-    heard: Timestamp
-  ) {
-    self.part = part
-    self.customer = customer
-    self.snapshot = snapshot
-    self.evaluated = evaluated
-    self.heard = heard
-  }
-}
-
-/// A change to report.
-package struct LedgerChange: Sendable {
-  package let kind: ChangeKind
-  /// The name of the ledger's part.
-  package let name: String
-  package let old: EntitlementSnapshot?
-  package let new: EntitlementSnapshot
-  package let time: Timestamp
-  /// The payload that Standard Webhooks recommends.
-  package let body: [UInt8]
 }
 
 /// Records the messages of stores once, merges new facts into the ledgers of an app, and detects the resulting changes,
@@ -130,7 +95,6 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
       part, customer: customer ?? stored?.customer, heard: max(heard, stored?.heard ?? heard), after: stored)
   }
 
-  /// Stores a part of a ledger, and its change, if there is one.
   private func store(
     _ part: EntitlementLedger.Part, customer: String?, heard: Timestamp, after stored: LedgerRow?
   ) throws -> Bool {

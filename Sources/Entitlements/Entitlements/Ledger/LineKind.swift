@@ -2,7 +2,6 @@
 
 internal import ReceiptCodec
 
-/// The lines of one kind in a ledger.
 struct LineSet<Facts: LineFacts>: Sendable, Hashable {
   var facts: [Facts.Line.ID: Facts] = [:]
 
@@ -71,7 +70,6 @@ struct LineKind<Facts: LineFacts>: AnyLineKind {
   }
 }
 
-/// A kind of line of any type.
 protocol AnyLineKind: Sendable {
   /// The first version of encoded ledgers that has the kind as this code writes it.
   var version: Int64 { get }

@@ -39,14 +39,6 @@ package protocol StoreLine: Sendable, Hashable {
   func snapshot(to object: inout JSONWriter, at instant: Timestamp)
 }
 
-/// A renewal that a store has to report.
-package struct StoreRenewal: Sendable, Hashable {
-  /// The time at which it is or was due.
-  let due: Timestamp
-  /// `true` while the store retries the charge.
-  let isAwaited: Bool
-}
-
 extension StoreLine {
   package static var customerMembers: [String] { [] }
   package static var lapsedStates: [String] { [] }

@@ -79,40 +79,16 @@
     static func scrub(_ tables: [String], on connection: ServiceConnection, within timeout: Duration) throws {
       // Objects that were added since the database was opened may contain copies of erased data.
       try require(on: connection.connection)
-      try waitForOlderTransactions(on: connection, within: timeout)
-      for table in tables { try rewrite(table, on: connection) }
-    }
-
-    /// Waits for transactions that can still see deleted rows, which rewriting a table does not remove.
-    private static func waitForOlderTransactions(
-      on connection: ServiceConnection, within timeout: Duration
-    ) throws {
-      let own = try connection.connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
-      let older = """
-        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-        AND age(coalesce(backend_xmin, backend_xid)) > age('\(own)'::xid8::xid)
-        AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
-        """
-      let end = ContinuousClock.now + timeout
-      while try connection.connection.execute(older).text(0, 0) != "0" {
-        guard ContinuousClock.now < end else {
-          throw DatabaseError(
-            .unavailable, at: connection.location.description,
-            "A transaction that may still see what was erased did not end in time; try again.")
-        }
-        try connection.connection.execute("SELECT pg_sleep(0.02)")
-      }
-    }
-
-    private static func rewrite(_ table: String, on connection: ServiceConnection) throws {
-      let file = "SELECT pg_relation_filepath('\(table)')"
-      let before = try connection.connection.execute(file).text(0, 0)
-      // The statistics contain samples of values, so they must be computed again from the remaining rows.
-      try connection.connection.execute("VACUUM (FULL, ANALYZE) \(table)")
-      // If the user does not own a table, the server only skips it with a warning.
-      guard try connection.connection.execute(file).text(0, 0) != before else {
+      let place = connection.location.description
+      guard try connection.connection.waitForOlderTransactions(within: timeout) else {
         throw DatabaseError(
-          .unusable, at: connection.location.description, "\(table) cannot be rewritten: erase as its owner.")
+          .unavailable, at: place,
+          "A transaction that may still see what was erased did not end in time; try again.")
+      }
+      for table in tables {
+        guard try connection.connection.rewrite(table) else {
+          throw DatabaseError(.unusable, at: place, "\(table) cannot be rewritten: erase as its owner.")
+        }
       }
     }
   }

@@ -36,7 +36,7 @@ struct EntryFingerprints {
     original = checked?.fingerprint
     originalCheck = checked?.check ?? 0
     transaction = fingerprint(.transaction, record.facts.transaction)
-    customer = record.customerToken.map { key.fingerprint(.customer, $0) }
+    customer = record.customerToken.map { key.fingerprint(.customer, $0.utf8.span) }
     product = fingerprint(.product, record.facts.product)
   }
 

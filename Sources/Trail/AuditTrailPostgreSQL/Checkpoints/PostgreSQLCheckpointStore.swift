@@ -40,7 +40,7 @@
       self.options = options
       self.name = Array(name.utf8)
       self.idle = Mutex(nil)
-      let connection = try ServerConnection(location)
+      let connection = try ServerConnection.open(location, options)
       let table = "\(location.schema).checkpoints"
       if try !connection.hasTable(table) {
         // Concurrent creators wait for each other on an advisory lock, whose number is used for nothing else.
@@ -92,19 +92,18 @@
 
     private func take() throws(StorageError) -> ServerConnection {
       if let taken = idle.withLock({ $0.take() }), !taken.isBroken { return taken }
-      return try prepared(ServerConnection(location))
+      return try prepared(.open(location, options))
     }
 
     private func give(_ connection: ServerConnection) { idle.withLock { $0 = connection } }
 
     private func prepared(_ connection: ServerConnection) throws(StorageError) -> ServerConnection {
       let table = "\(location.schema).checkpoints"
-      try connection.makeSettings(options)
       // A trigger could keep the old checkpoint when a new one is stored. A trail that was rolled back would then
       // appear to be the newest.
       try connection.require(Self.layout)
       // The update compares and swaps. The second of two writers waits for the row, and finds it changed.
-      try connection.begin(
+      try connection.beginPipeline(
         preparing: [
           ("load", "SELECT value FROM \(table) WHERE name = $1", [.text]),
           ("insert", "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [.text, .bytea]),
@@ -112,7 +111,7 @@
             "update", "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
             [.text, .bytea, .bytea]
           ),
-        ], options)
+        ], answerLimit: options.answerLimit)
       return connection
     }
   }

@@ -58,7 +58,11 @@
     private func freeConnection() throws(StorageError) -> ServerConnection {
       let deadline = ContinuousClock.now + options.lockTimeout
       while true {
-        if let connection = try idleConnection() { return connection }
+        try checkOpen()
+        while let connection = state.withLock({ $0.idle.popLast() }) {
+          // The server may have been restarted in the meantime.
+          if !connection.isBroken { return connection }
+        }
         do throws(StorageError) {
           return try connect()
         } catch {
@@ -76,8 +80,8 @@
     func connect() throws(StorageError) -> ServerConnection {
       let connection = try ServerConnection.open(location, options)
       try schema.check(on: connection)
-      try connection.begin(
-        preparing: schema.statements(writerTimeout: options.writerTimeout), options)
+      try connection.beginPipeline(
+        preparing: schema.statements(writerTimeout: options.writerTimeout), answerLimit: options.answerLimit)
       return connection
     }
 
@@ -97,16 +101,6 @@
       _ = consume idle
     }
 
-    private func idleConnection() throws(StorageError) -> ServerConnection? {
-      try checkOpen()
-      while let connection = state.withLock({ $0.idle.popLast() }) {
-        // The server may have been restarted in the meantime.
-        if !connection.isBroken { return connection }
-      }
-      return nil
-    }
-
-    /// Adds a connection to the idle ones.
     func release(_ connection: ServerConnection) {
       guard !connection.isBroken else { return }
       state.withLock { if !$0.isClosed { $0.idle.append(connection) } }

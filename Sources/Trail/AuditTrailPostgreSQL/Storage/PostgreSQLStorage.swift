@@ -131,7 +131,31 @@
     ///   Call it again later to complete the scrubbing.
     public func scrub() throws {
       try pool.checkOpen()
-      try Scrubbing(pool).run()
+      let (schema, place) = (pool.schema.name, pool.location.description)
+      let connection = try ServerConnection.open(pool.location, pool.options)
+      // An object that was attached since the trail was opened may contain copies of erased data.
+      try connection.require(TrailSchema.layout)
+      guard try connection.waitForOlderTransactions(within: pool.options.lockTimeout) else {
+        throw StorageError(
+          .busy, at: place, "A transaction that may still see what was erased did not end in time; try again."
+        )
+      }
+      let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")
+      for row in 0..<marks.rowCount {
+        let (table, number) = (marks.text(row, 0), marks.text(row, 1))
+        guard try connection.rewrite("\(schema).\(table)") else {
+          throw StorageError(
+            .inputOutput, at: place, "\(schema).\(table) cannot be rewritten: scrub as its owner.")
+        }
+        // Data may have been erased since the marks were read.
+        try connection.execute(
+          "DELETE FROM \(schema).erasures WHERE name = '\(table)' AND number = \(number)")
+      }
+      let mayCheckpoint = """
+        SELECT (rolsuper OR (to_regrole('pg_checkpoint') IS NOT NULL AND
+        pg_has_role(oid, to_regrole('pg_checkpoint'), 'USAGE')))::int FROM pg_roles WHERE rolname = current_user
+        """
+      if try connection.execute(mayCheckpoint).text(0, 0) == "1" { try connection.execute("CHECKPOINT") }
     }
 
     /// The total size of the tables and their indexes, in bytes.

@@ -12,7 +12,6 @@
     /// The approximate number of bytes of a range to fetch at a time.
     private static let pageByteCount = 4 << 20
 
-    /// The maximum number of values to fetch together.
     private static let prefetchCount = 256
 
     private let connection: ServerConnection
@@ -21,7 +20,6 @@
     private var prefetched: [StorageTable: [Int64: [UInt8]]] = [:]
     /// The statements to send before the first operation.
     private var beginning: [String]
-    /// The tables that scrubbing must rewrite.
     private var marked: Set<StorageTable> = []
     private var isEnded = false
     /// The first error. The server has then aborted the transaction, whether or not the caller handles the error.

@@ -42,15 +42,10 @@
       _ location: ServerLocation, _ options: PostgreSQLOptions
     ) throws(StorageError) -> ServerConnection {
       let connection = try ServerConnection(location)
-      try connection.makeSettings(options)
-      return connection
-    }
-
-    func makeSettings(_ options: PostgreSQLOptions) throws(StorageError) {
       // All settings take one round trip. The statements of this module use qualified names, so no other function or
       // operator can take precedence. All access is by key and in order: a plan made when a table was empty must not
       // scan the whole table later.
-      let fsync = try execute(
+      let fsync = try connection.execute(
         """
         SET search_path = pg_catalog;
         SET lock_timeout = \(options.lockTimeout.milliseconds);
@@ -67,6 +62,7 @@
       guard options.allowsServerWithoutFsync || fsync == "on" else {
         throw StorageError(.unsupported, at: location.description, SessionSettings.fsyncIsOff)
       }
+      return connection
     }
 
     /// Throws `corrupt` if anything was attached to the tables.
@@ -79,14 +75,11 @@
       try !execute("SELECT to_regclass('\(name)')::text").text(0, 0).isEmpty
     }
 
-    /// Enters pipeline mode for use, in which only waiting for a lock takes long.
-    func begin(
-      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])],
-      _ options: PostgreSQLOptions
-    ) throws(StorageError) {
-      answerLimit = options.lockTimeout + .seconds(5)
-      try beginPipeline(preparing: statements)
-    }
+  }
+
+  extension PostgreSQLOptions {
+    /// The maximum time to wait for an answer in pipeline mode, in which only waiting for a lock takes long.
+    var answerLimit: Duration { lockTimeout + .seconds(5) }
   }
 
   extension Duration {

@@ -109,7 +109,6 @@
     static let commit = "commit"
     static let rollback = "rollback"
 
-    /// All statements, with their names and the types of their parameters.
     func statements(
       writerTimeout: Duration
     ) -> [(name: String, text: String, types: [StatementParameter.Kind])] {

@@ -3,7 +3,6 @@
 internal import AuditTrail
 internal import SQLite
 
-/// The tables within one transaction.
 final class SQLiteAccess {
   let database: Database
   /// The first error. SQLite may have rolled the transaction back because of it, and further changes would be made

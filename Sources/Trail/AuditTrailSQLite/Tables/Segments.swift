@@ -13,7 +13,6 @@ enum Segments {
   /// The number of low bits of a row's key that hold the segment number. The value's key is above them.
   private static let numberBits = 17
   static let maximumCount = 1 << numberBits
-  /// The range of keys that values can have.
   static let keys = Int64.min >> Int64(numberBits)...Int64.max >> Int64(numberBits)
 
   /// The key of a segment's row. Every row key belongs to some value.
@@ -141,7 +140,6 @@ private struct SegmentedValue {
   /// The number of the first segment to read.
   let first: Int
   fileprivate var bytes: [UInt8] = []
-  /// The number of segments that were appended.
   fileprivate var count = 0
   fileprivate var isEnded = false
 

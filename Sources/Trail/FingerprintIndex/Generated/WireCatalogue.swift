@@ -166,3 +166,25 @@ extension IndexAuditor {
     }
   }
 }
+
+extension MemtableKind {
+  /// A record in memory.
+  struct Record: Sendable, Hashable {
+    /// The fingerprint.
+    let fingerprint: UInt64
+    /// The index relative to the table's base; ``removed`` if the record was removed.
+    var index: UInt32
+    /// The number of the next older record of the fingerprint, plus 1; 0 at the end of the chain.
+    let next: UInt32
+    /// The check.
+    let check: UInt32
+
+    /// Creates one from its fields.
+    init(fingerprint: UInt64, index: UInt32, next: UInt32, check: UInt32) {
+      self.fingerprint = fingerprint
+      self.index = index
+      self.next = next
+      self.check = check
+    }
+  }
+}

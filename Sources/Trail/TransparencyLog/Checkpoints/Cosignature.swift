@@ -16,7 +16,6 @@ public struct Cosignature: Sendable, Hashable {
   /// The time of the cosignature, in seconds since 1970 (POSIX time).
   public let timestamp: UInt64
 
-  /// The latest time that a cosignature can state: 2^63 - 1.
   package static let maximumTimestamp = UInt64(Int64.max)
 
   static func message(timestamp: UInt64, text: [UInt8]) -> [UInt8] {

@@ -121,3 +121,73 @@ public struct NoteSignature: Sendable, Hashable {
     self.signature = signature
   }
 }
+
+/// The address of a tile in a tree, as in C2SP tlog-tiles. A full tile holds 256 consecutive hashes of one
+/// level. At level 0 they are leaf hashes; at higher levels each is the root of a full tile of the level
+/// below. The last tile of a level may be partial. Tile 1234067 of level 0 is `tile/0/x001/x234/067`; while
+/// it holds only 12 hashes, it is `tile/0/x001/x234/067.p/12`.
+public struct TileCoordinates: Sendable, Hashable {
+  /// The level: 0 for leaf hashes. Each level has one tile for every 256 tiles of the level below.
+  public let level: Int
+  /// The position among the tiles of the level, from 0.
+  public let number: UInt64
+  /// The number of hashes in the tile: 1 to 256.
+  public let width: Int
+
+  /// Creates one from its fields.
+  package init(_ level: Int, _ number: UInt64, _ width: Int) {
+    self.level = level
+    self.number = number
+    self.width = width
+  }
+}
+
+/// The decisions of a witness (C2SP tlog-witness), without its storage and its HTTP server. A witness calls
+/// ``decide(_:latest:at:)`` with the last checkpoint of the log that it cosigned. If the decision is
+/// ``Decision/cosign(_:_:)``, the witness durably stores the new checkpoint, but only if the last one is
+/// still the same. Only then does it answer. Otherwise two concurrent requests could make it go back to a
+/// smaller checkpoint.
+public struct WitnessRules: Sendable {
+  /// The key that cosigns.
+  package let key: NoteSignerKey
+  /// The keys of the known logs. The name of each key is the log's origin; a log may have several keys.
+  package let logs: [NoteVerifierKey]
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - key: The key that cosigns.
+  ///   - logs: The keys of the known logs. The name of each key is the log's origin; a log may have several
+  ///     keys.
+  public init(key: NoteSignerKey, logs: [NoteVerifierKey]) {
+    self.key = key
+    self.logs = logs
+  }
+}
+
+/// The exchange with one witness to get its cosignature on one checkpoint. If the witness reports that it
+/// last cosigned a different size, the request is repeated from that size.
+package struct WitnessConversation: Sendable {
+  /// The witness.
+  package let witness: WitnessPolicy.Witness
+  /// The HTTP client.
+  package let transport: any WitnessTransport
+  /// The checkpoint as the log signed it.
+  package let checkpoint: SignedCheckpoint
+  /// The end of the exchange.
+  package let deadline: ContinuousClock.Instant
+  /// Makes the consistency proof from a tree of the given size to the checkpoint.
+  package let proof: @Sendable (UInt64) async throws -> [TreeHash]
+
+  /// Creates one from its fields.
+  package init(
+    witness: WitnessPolicy.Witness, transport: any WitnessTransport, checkpoint: SignedCheckpoint,
+    deadline: ContinuousClock.Instant, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
+  ) {
+    self.witness = witness
+    self.transport = transport
+    self.checkpoint = checkpoint
+    self.deadline = deadline
+    self.proof = proof
+  }
+}

@@ -15,7 +15,7 @@ public struct NoteSignerKey: Sendable {
   /// Creates a signer key from a private key. Throws ``LogFormatError/Code/malformedName`` if the name is empty or has
   /// white space, a plus or a control character.
   package init(name: String, privateKey: Ed25519PrivateKey) throws(LogFormatError) {
-    try NoteName.check(name, .none)
+    try NoteVerifierKey.checkName(name, .none)
     self.name = name
     self.privateKey = privateKey
   }
@@ -56,10 +56,9 @@ public struct NoteSignerKey: Sendable {
   }
 
   func sign(_ text: [UInt8]) throws(CryptoError) -> NoteSignature {
-    NoteSignature(key: verifierKey, signature: try privateKey.signature(for: text))
+    NoteSignature(key: verifierKey, signature: try rawSignature(for: text))
   }
 
-  /// Signs the message of a cosignature and returns the bare signature.
   func rawSignature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
     try privateKey.signature(for: message)
   }

@@ -18,18 +18,12 @@ public struct NoteVerifierKey: Sendable {
   package let kind: Kind
   package let publicKey: Ed25519PublicKey
 
-  /// Creates a verifier key from a public key. Throws ``LogFormatError/Code/malformedName`` if the name is empty or has
-  /// white space, a plus or a control character.
-  package init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
-    try NoteName.check(name, .none)
-    self.init(checkedName: name, kind: kind, publicKey: publicKey)
-  }
-
   init(checkedName name: String, kind: Kind, publicKey: Ed25519PublicKey) {
     self.name = name
     self.kind = kind
     self.publicKey = publicKey
-    keyID = Self.keyID(name, kind, publicKey)
+    let message = Array(name.utf8) + [ASCII.newline, kind.rawValue] + publicKey.rawRepresentation
+    keyID = Digest.hash(message, using: .sha256).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   /// Parses a verifier key from text, without surrounding white space.
@@ -43,7 +37,7 @@ public struct NoteVerifierKey: Sendable {
     guard parts.count == 3, let bytes = try? Base64.decode(parts[2]), let type = bytes.first else {
       throw LogFormatError(.malformedKey, place, "a verifier key is NAME+KEYID+BASE64")
     }
-    let name = try NoteName.read(parts[0], place)
+    let name = try Self.readName(parts[0], place)
     guard let kind = Kind(rawValue: type) else {
       throw LogFormatError(
         .unsupportedKeyType, place, "a key of type \(type); supported are 1 (Ed25519) and 4 (cosignature)")
@@ -73,11 +67,6 @@ public struct NoteVerifierKey: Sendable {
     keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
   }
 
-  private static func keyID(_ name: String, _ kind: Kind, _ publicKey: Ed25519PublicKey) -> UInt32 {
-    let message = Array(name.utf8) + [ASCII.newline, kind.rawValue] + publicKey.rawRepresentation
-    return Digest.hash(message, using: .sha256).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-  }
-
   private static func hexadecimal(_ keyID: UInt32) -> String { Hexadecimal.encode(keyID.bigEndianBytes) }
 }
 
@@ -99,10 +88,9 @@ extension NoteVerifierKey: Hashable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The names of keys in notes.
-enum NoteName {
+extension NoteVerifierKey {
   /// Checks that a name is not empty and has no white space, plus or control character.
-  static func check(_ name: String, _ place: LogFormatError.Place) throws(LogFormatError) {
+  static func checkName(_ name: String, _ place: LogFormatError.Place) throws(LogFormatError) {
     guard !name.isEmpty,
       name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "+" && !$0.properties.isWhitespace })
     else {
@@ -112,14 +100,13 @@ enum NoteName {
     }
   }
 
-  /// Reads a name from UTF-8 and checks it.
-  static func read(
+  static func readName(
     _ bytes: ArraySlice<UInt8>, _ place: LogFormatError.Place
   ) throws(LogFormatError) -> String {
     guard let name = String(validating: bytes, as: UTF8.self) else {
       throw LogFormatError(.notUTF8, place, "the name is not UTF-8")
     }
-    try check(name, place)
+    try checkName(name, place)
     return name
   }
 }

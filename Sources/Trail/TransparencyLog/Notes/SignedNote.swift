@@ -162,7 +162,7 @@ extension NoteSignature {
       throw LogFormatError(
         .malformedSignatureLine, place, "a signature line is: em dash, space, name, space, base64")
     }
-    name = try NoteName.read(rest[..<space], place)
+    name = try NoteVerifierKey.readName(rest[..<space], place)
     keyID = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     signature = Array(bytes.dropFirst(4))
   }
@@ -185,7 +185,6 @@ extension NoteSignature {
     hasher.combine(signature)
   }
 
-  /// Parses signature lines up to the end of the text.
   static func lines(_ reader: inout LineReader) throws(LogFormatError) -> [NoteSignature] {
     var signatures: [NoteSignature] = []
     while let line = try reader.next() {

@@ -89,7 +89,6 @@ public struct VerifiedProof: Sendable, Hashable {
   public let checkpoint: VerifiedCheckpoint
   /// The index of the entry.
   public let index: UInt64
-  package let leafHash: TreeHash
 }
 
 /// An error that indicates that a proof does not verify, because of its signatures or its hashes.
@@ -120,38 +119,26 @@ extension LogProof {
   public func verify(
     entry: [UInt8], by key: NoteVerifierKey, origin: String? = nil
   ) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash: .leaf(entry), by: key, origin: origin)
-  }
-
-  /// Verifies that the entry with this hash is in the log with this key; see ``verify(entry:by:origin:)``.
-  package func verify(
-    leafHash: TreeHash, by key: NoteVerifierKey, origin: String? = nil
-  ) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash) { () throws(NoteError) in try checkpoint.verified(by: key, origin: origin) }
+    try verify(entry) { () throws(NoteError) in try checkpoint.verified(by: key, origin: origin) }
   }
 
   /// Verifies that the entry is in a log of the policy, and that the policy's witnesses have cosigned the checkpoint.
   ///
   /// - Throws: ``LogProofError``.
   public func verify(entry: [UInt8], policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash: .leaf(entry), policy: policy)
-  }
-
-  /// Verifies that the entry with this hash is in a log of the policy; see ``verify(entry:policy:)``.
-  package func verify(leafHash: TreeHash, policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
-    try verify(leafHash) { () throws(NoteError) in try policy.verify(checkpoint) }
+    try verify(entry) { () throws(NoteError) in try policy.verify(checkpoint) }
   }
 
   private func verify(
-    _ leafHash: TreeHash, _ verifyCheckpoint: () throws(NoteError) -> VerifiedCheckpoint
+    _ entry: [UInt8], _ verifyCheckpoint: () throws(NoteError) -> VerifiedCheckpoint
   ) throws(LogProofError) -> VerifiedProof {
     let verified: VerifiedCheckpoint
     do throws(NoteError) { verified = try verifyCheckpoint() } catch { throw .checkpoint(error) }
     do throws(ProofError) {
       try MerkleTree.verifyInclusion(
-        leafHash: leafHash, index: index, size: verified.checkpoint.size, root: verified.checkpoint.root,
+        leafHash: .leaf(entry), index: index, size: verified.checkpoint.size, root: verified.checkpoint.root,
         proof: inclusionProof)
     } catch { throw .inclusion(error) }
-    return VerifiedProof(checkpoint: verified, index: index, leafHash: leafHash)
+    return VerifiedProof(checkpoint: verified, index: index)
   }
 }

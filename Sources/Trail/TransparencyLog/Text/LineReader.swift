@@ -4,7 +4,6 @@ internal import ReceiptCrypto
 
 /// Reads text line by line. Every line must end in a newline.
 struct LineReader {
-  /// The text that has not been read yet.
   private(set) var remainder: ArraySlice<UInt8>
   /// The number of lines read so far, which is the number of the last line counted from 1.
   private(set) var lineNumber: Int
@@ -68,7 +67,6 @@ extension LineReader {
     return number
   }
 
-  /// Reads the rest of the text as a checkpoint.
   func checkpoint() throws(LogFormatError) -> SignedCheckpoint {
     do throws(LogFormatError) { return try SignedCheckpoint(parsing: remainder) } catch {
       throw error.offset(byLines: lineNumber)

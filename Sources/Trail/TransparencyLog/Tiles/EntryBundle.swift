@@ -66,7 +66,4 @@ public struct EntryBundle: Sendable, Hashable {
     }
     return bytes
   }
-
-  /// The leaf hashes of the entries: the level 0 tile that corresponds to the bundle.
-  package var leafHashes: [TreeHash] { entries.map { TreeHash.leaf($0) } }
 }

@@ -2,23 +2,10 @@
 
 internal import ReceiptBytes
 
-/// The address of a tile in a tree, as in C2SP tlog-tiles.
-///
-/// A full tile holds 256 consecutive hashes of one level. At level 0 they are leaf hashes; at higher levels each is
-/// the root of a full tile of the level below. The last tile of a level may be partial. Tile 1234067 of level 0 is
-/// `tile/0/x001/x234/067`; while it holds only 12 hashes, it is `tile/0/x001/x234/067.p/12`.
-public struct TileCoordinates: Sendable, Hashable {
+extension TileCoordinates {
   /// The number of hashes in a full tile, and of entries in a full bundle.
   public static let fullWidth = 256
-  /// The highest level that a path can have.
   package static let maximumLevel = 63
-
-  /// The level: 0 for leaf hashes. Each level has one tile for every 256 tiles of the level below.
-  public let level: Int
-  /// The position among the tiles of the level, from 0.
-  public let number: UInt64
-  /// The number of hashes in the tile: 1 to 256.
-  public let width: Int
 
   /// Creates coordinates; `nil` if the level is outside 0...63 or the width outside 1...256.
   public init?(level: Int, number: UInt64, width: Int = fullWidth) {
@@ -26,13 +13,6 @@ public struct TileCoordinates: Sendable, Hashable {
     self.init(level, number, width)
   }
 
-  package init(_ level: Int, _ number: UInt64, _ width: Int) {
-    self.level = level
-    self.number = number
-    self.width = width
-  }
-
-  /// Indicates whether the tile holds all 256 hashes.
   package var isFull: Bool { width == Self.fullWidth }
 
   /// The coordinates of the same tile at full width.

@@ -34,11 +34,6 @@ extension TileError: Error, CustomStringConvertible {
 }
 
 extension TileReader {
-  /// Reads the first `coordinates.width` hashes, and checks that there are enough.
-  func hashes(_ coordinates: TileCoordinates) throws -> ArraySlice<TreeHash> {
-    try coordinates.hashes(of: try tile(coordinates))
-  }
-
   /// The nodes of a tile. They are hashed immediately if the tile is partial or its group roots are not known.
   func nodes(_ coordinates: TileCoordinates) throws -> TileNodes {
     let tile = try groupedTile(coordinates)
@@ -51,7 +46,8 @@ extension TileReader {
 }
 
 extension TileCoordinates {
-  fileprivate func hashes(of tile: [TreeHash]) throws(TileError) -> ArraySlice<TreeHash> {
+  /// The first ``width`` hashes of a tile, which must have as many.
+  func hashes(of tile: [TreeHash]) throws(TileError) -> ArraySlice<TreeHash> {
     guard tile.count >= width else { throw TileError(code: .tooShort, coordinates: self, found: tile.count) }
     return tile.prefix(width)
   }

@@ -6,7 +6,6 @@
 /// Each call reads a tile at most once, and at most two tiles per level. To share nodes between calls, pass a
 /// ``TileNodeCache``.
 public enum MerkleTree {
-  /// The maximum number of entries in a tree: 2^63 - 1.
   package static let maximumSize = UInt64(Int64.max)
 
   /// The root of the tree of the first `size` entries.

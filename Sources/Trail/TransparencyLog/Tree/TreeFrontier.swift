@@ -29,7 +29,7 @@ public struct TreeFrontier: Sendable, Hashable {
     }
     for coordinates in TileCoordinates.partialTiles(ofTreeOfSize: size) {
       while partialTiles.count < coordinates.level { partialTiles.append([]) }
-      partialTiles.append(Array(try reader.hashes(coordinates)))
+      partialTiles.append(Array(try coordinates.hashes(of: reader.tile(coordinates))))
     }
     for hashes in partialTiles.reversed() {
       var rest = hashes[...]

@@ -17,7 +17,6 @@ public import ReceiptCrypto
 ///
 ///     — example.com/behind-the-sofa Az3grlgtzPICa5OS…
 public struct AddCheckpointRequest: Sendable, Hashable {
-  /// The maximum number of hashes in a consistency proof.
   package static let maximumHashCount = 63
 
   /// The size of the last checkpoint that the witness cosigned; 0 if it has not cosigned any.

@@ -54,7 +54,6 @@ package struct CosignatureLines: Sendable {
     return try Self.checkpoint(signed.unverifiedCheckpoint, kept).adding(new)
   }
 
-  /// The checkpoint with exactly these signature lines.
   package static func checkpoint(
     _ checkpoint: Checkpoint, _ lines: [NoteSignature]
   ) throws(LogFormatError) -> SignedCheckpoint {

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The exchange with one witness to get its cosignature on one checkpoint. If the witness reports that it last cosigned
-/// a different size, the request is repeated from that size.
-package struct WitnessConversation: Sendable {
+extension WitnessConversation {
   /// The maximum number of requests, in case the witness reports a different last size each time.
   static let maximumRequests = 4
 
   /// The longest response to read, in bytes: enough for a hundred signature lines.
   package static let maximumResponseByteCount = 1 << 16
-
-  let witness: WitnessPolicy.Witness
-  let transport: any WitnessTransport
-  /// The checkpoint as the log signed it.
-  let checkpoint: SignedCheckpoint
-  let deadline: ContinuousClock.Instant
-  /// Makes the consistency proof from a tree of the given size to the checkpoint.
-  let proof: @Sendable (UInt64) async throws -> [TreeHash]
 
   /// The result of the requests: the witness's line, and the size of the last checkpoint that it cosigned; 0 if
   /// unknown.
@@ -123,4 +113,34 @@ package struct WitnessConversation: Sendable {
   private func refusal(_ code: WitnessRefusal.Code, _ message: String) -> WitnessRefusal {
     WitnessRefusal(witness.label, code, message)
   }
+}
+
+/// The HTTP client interface through which a log sends requests to its witnesses.
+///
+/// A witness may be slow, down or hostile. A transport must return within `timeout`, read no more than
+/// `maximumByteCount`, follow no redirects and stop when its task is cancelled. Callers do not rely on that: they
+/// abandon a call that does not return, and send nothing to that witness until it does.
+public protocol WitnessTransport: Sendable {
+  /// Sends a request once and reads the whole response. It must not block its thread.
+  ///
+  /// - Parameters:
+  ///   - body: The body of the `POST` request.
+  ///   - url: The URL to send it to.
+  ///   - timeout: The time from the start until the last byte of the response.
+  ///   - maximumByteCount: The longest body to read; a longer one is an error.
+  /// - Returns: The response, with any status.
+  /// - Throws: ``WitnessTransportError`` if there is no response.
+  func post(
+    _ body: [UInt8], to url: String, timeout: Duration, maximumByteCount: Int
+  ) async throws(WitnessTransportError) -> WitnessResponse
+}
+
+extension WitnessRefusal: Error, CustomStringConvertible {
+  init(_ witness: String, _ error: WitnessTransportError) {
+    // The codes have the same names, but a transport that cannot be used reaches nobody.
+    self.init(witness, Code(rawValue: error.code.rawValue) ?? .unreachable, error.message)
+  }
+
+  /// The witness, the code and the message, on one line.
+  public var description: String { "\(witness) (\(code.rawValue): \(message))" }
 }

@@ -33,7 +33,6 @@ extension WitnessPolicy {
   }
 }
 
-/// The definitions in the lines of a policy that were parsed so far.
 private struct PolicyParser {
   static let none = Array("none".utf8)
 

@@ -95,6 +95,5 @@ extension WitnessPolicy.Witness {
     return String(decoding: url[..<end], as: UTF8.self) + "/add-checkpoint"
   }
 
-  /// The witness's name as text for messages.
   package var label: String { String(decoding: name, as: UTF8.self) }
 }

@@ -2,28 +2,13 @@
 
 internal import ReceiptBytes
 
-/// The decisions of a witness (C2SP tlog-witness), without its storage and its HTTP server.
-///
-/// A witness calls ``decide(_:latest:at:)`` with the last checkpoint of the log that it cosigned. If the decision is
-/// ``Decision/cosign(_:_:)``, the witness durably stores the new checkpoint, but only if the last one is still the
-/// same. Only then does it answer. Otherwise two concurrent requests could make it go back to a smaller checkpoint.
-public struct WitnessRules: Sendable {
+extension WitnessRules {
   /// The action that the witness must take.
   public enum Decision: Sendable, Hashable {
     /// Store the checkpoint as the last one, then answer with the signature line.
     case cosign(VerifiedCheckpoint, NoteSignature)
     /// Answer with this response, and store nothing.
     case refuse(AddCheckpointResponse, reason: String)
-  }
-
-  package let key: NoteSignerKey
-  /// The keys of the known logs. The name of each key is the log's origin; a log may have several keys.
-  package let logs: [NoteVerifierKey]
-
-  /// Creates the rules of a witness.
-  public init(key: NoteSignerKey, logs: [NoteVerifierKey]) {
-    self.key = key
-    self.logs = logs
   }
 
   /// Decides on the body of a request, as ``decide(_:latest:at:)``.
