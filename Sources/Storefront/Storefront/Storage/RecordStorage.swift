@@ -88,11 +88,3 @@ extension RecordCollection: CustomStringConvertible {
   /// The name.
   public var description: String { rawValue }
 }
-
-/// A change to a record.
-public enum RecordChange: Sendable, Hashable {
-  /// Sets the value of a key.
-  case put(RecordCollection, key: String, value: [UInt8])
-  /// Removes a key, if it exists.
-  case remove(RecordCollection, key: String)
-}

@@ -75,19 +75,3 @@ extension ProductsResponse {
     return products.isEmpty ? .hidden(.noProducts) : .shown(products)
   }
 }
-
-/// The contents of a store's user interface.
-public enum StoreUI: Sendable, Hashable {
-  /// These products, each with its title, description and ``Product/localizedPrice``.
-  case shown([Product])
-  /// No products: change, disable or hide the user interface.
-  case hidden(Reason)
-
-  /// The reason that there is nothing to show.
-  public enum Reason: Sendable, Hashable {
-    /// The user may not authorise payments.
-    case paymentsNotAllowed
-    /// None of the products is for sale.
-    case noProducts
-  }
-}
