@@ -580,3 +580,123 @@ public enum RefundAmount: Sendable, Hashable {
   /// A part, in thousandths of a per cent: 1 to 99,999.
   case prorated(Int64)
 }
+
+extension PaymentTransaction {
+  /// The identifier of a transaction in its queue. It stays the same after a relaunch. The store does not know
+  /// it.
+  public struct ID: Sendable, RawRepresentable, Hashable {
+    /// The text.
+    public let rawValue: String
+
+    /// Creates one from its fields.
+    ///
+    /// - Parameter rawValue: The text.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+  }
+}
+
+extension Download {
+  /// The identifier of a download in a queue. It stays the same across relaunches.
+  public struct ID: Sendable, Hashable {
+    /// The text.
+    package let rawValue: String
+
+    /// Creates one from its fields.
+    package init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+  }
+}
+
+/// An opaque position in a store's list.
+public struct StorePosition: Sendable, JSONEnumeration, Hashable {
+  /// The store's text.
+  public let rawValue: String
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameter rawValue: The store's text.
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+}
+
+extension StoreError {
+  /// The kind of failure, with StoreKit's number. Unknown numbers are kept.
+  public struct Code: Sendable, JSONEnumeration, Hashable {
+    /// StoreKit's number.
+    public let rawValue: Int
+
+    /// Creates one from its fields.
+    ///
+    /// - Parameter rawValue: StoreKit's number.
+    public init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+  }
+}
+
+/// The name of a collection of records: lower-case ASCII letters, digits and hyphens.
+public struct RecordCollection: Sendable, RawRepresentable, Hashable {
+  /// The name.
+  public let rawValue: String
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameter rawValue: The name.
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+}
+
+/// All products of a store. It is read from our own JSON format, or from an Xcode `.storekit` file.
+public struct ProductCatalog: Sendable, Hashable {
+  /// The products, in the order of the file.
+  public var products: [CatalogProduct]
+  /// The groups of auto-renewable subscriptions. A customer has at most one active subscription per group.
+  public var subscriptionGroups: [SubscriptionGroup]
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - products: The products, in the order of the file.
+  ///   - subscriptionGroups: The groups of auto-renewable subscriptions. A customer has at most one active
+  ///     subscription per group.
+  public init(products: [CatalogProduct] = [], subscriptionGroups: [SubscriptionGroup] = []) {
+    self.products = products
+    self.subscriptionGroups = subscriptionGroups
+  }
+}
+
+/// Validates a list of product identifiers with the store before products are shown for sale
+/// (`validateProductIdentifiers:` and `displayStoreUI` of the guide); <doc:ProductLists> has an example.
+public struct ProductValidator: Sendable {
+  /// The store.
+  package let store: any Store
+  /// The languages that the customer reads, best first.
+  package let preferredLocales: [Locale]
+  /// Receives identifiers that the store does not know, as in ``ProductsRequest``.
+  package let report: (@Sendable (InvalidProductIdentifiers) async -> Void)?
+  /// Receives warnings, one line each.
+  package let log: @Sendable (String) -> Void
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - preferredLocales: The languages that the customer reads, best first.
+  ///   - report: Receives identifiers that the store does not know, as in ``ProductsRequest``.
+  ///   - log: Receives warnings, one line each.
+  public init(
+    store: any Store, preferredLocales: [Locale] = [.current],
+    report: (@Sendable (InvalidProductIdentifiers) async -> Void)? = nil,
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.store = store
+    self.preferredLocales = preferredLocales
+    self.report = report
+    self.log = log
+  }
+}

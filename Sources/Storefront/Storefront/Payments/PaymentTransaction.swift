@@ -3,15 +3,6 @@
 public import ReceiptCodec
 
 extension PaymentTransaction {
-  /// The identifier of a transaction in its queue. It stays the same after a relaunch. The store does not know it.
-  public struct ID: RawRepresentable, Sendable, Hashable {
-    /// The text.
-    public let rawValue: String
-
-    /// Creates an identifier from a text.
-    public init(rawValue: String) { self.rawValue = rawValue }
-  }
-
   /// The state with its associated values.
   package indirect enum Outcome: Sendable, Hashable {
     /// The store has not decided.

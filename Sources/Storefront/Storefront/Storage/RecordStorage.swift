@@ -75,15 +75,6 @@ extension StorageFailure {
   }
 }
 
-/// The name of a collection of records: lower-case ASCII letters, digits and hyphens.
-public struct RecordCollection: RawRepresentable, Sendable, Hashable {
-  /// The name.
-  public let rawValue: String
-
-  /// Creates a name.
-  public init(rawValue: String) { self.rawValue = rawValue }
-}
-
 extension RecordCollection: CustomStringConvertible {
   /// The name.
   public var description: String { rawValue }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-public import ReceiptCodec
+internal import ReceiptCodec
 
 /// The store of a payment queue, as one signed-in customer sees it: in this process (``LocalStore``), or over HTTP
 /// (``HTTPStore``).
@@ -71,26 +71,8 @@ extension Store {
   public func changes() async -> AsyncStream<Void>? { nil }
 }
 
-/// An opaque position in a store's list.
-public struct StorePosition: JSONEnumeration, Sendable, Hashable {
-  /// The store's text.
-  public let rawValue: String
-
-  /// Creates a position from a store's text.
-  public init(rawValue: String) { self.rawValue = rawValue }
-}
-
 /// A final error of the store (`SKError`). Nothing was charged.
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, with StoreKit's number. Unknown numbers are kept.
-  public struct Code: JSONEnumeration, Sendable, Hashable {
-    /// StoreKit's number.
-    public let rawValue: Int
-
-    /// Creates a code from any number.
-    public init(rawValue: Int) { self.rawValue = rawValue }
-  }
-
   package init() { self.init(.unknown, "") }
 
   /// The domain of these error numbers (`SKErrorDomain`).
