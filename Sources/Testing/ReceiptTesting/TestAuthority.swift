@@ -28,14 +28,6 @@ public struct TestAuthority: Sendable {
 
   let keys: Keys
 
-  /// The keys that the authority and its variants use.
-  struct Keys: Sendable {
-    let root: PrivateKey
-    let intermediate: PrivateKey
-    let leaf: PrivateKey
-    let foreign: PrivateKey
-  }
-
   /// The authority with P-256 keys, for signed JWS.
   public static func es256() throws(SigningError) -> TestAuthority { try cachedES256.get() }
 

@@ -83,18 +83,6 @@ struct OfferTypeName: JSONFieldForm {
 
 /// The length of a subscription's or an offer's period: `P1W`, `P1M`, `P1Y` (ISO 8601).
 public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStringConvertible {
-  /// A unit of time.
-  public enum Unit: String, Sendable, Hashable, CaseIterable {
-    /// 24 hours.
-    case day = "D"
-    /// Seven days.
-    case week = "W"
-    /// A month of the Gregorian calendar.
-    case month = "M"
-    /// A year of the Gregorian calendar.
-    case year = "Y"
-  }
-
   static let unread = SubscriptionPeriod(unchecked: 1, .month)
 
   /// The unit.

@@ -3,19 +3,7 @@
 internal import ReceiptBytes
 public import ReceiptCodec
 
-/// All products of a store. It is read from our own JSON format, or from an Xcode `.storekit` file.
-public struct ProductCatalog: Sendable, Hashable {
-  /// The products, in the order of the file.
-  public var products: [CatalogProduct]
-  /// The groups of auto-renewable subscriptions. A customer has at most one active subscription per group.
-  public var subscriptionGroups: [SubscriptionGroup]
-
-  /// Creates a catalogue.
-  public init(products: [CatalogProduct] = [], subscriptionGroups: [SubscriptionGroup] = []) {
-    self.products = products
-    self.subscriptionGroups = subscriptionGroups
-  }
-
+extension ProductCatalog {
   /// The product with this identifier.
   public func product(_ productIdentifier: String) -> CatalogProduct? {
     products.first { $0.productIdentifier == productIdentifier }

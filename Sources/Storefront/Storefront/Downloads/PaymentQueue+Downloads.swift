@@ -118,3 +118,30 @@ extension PaymentQueue {
     return sale.downloads
   }
 }
+
+extension Download {
+  /// The identifier of the download in its queue.
+  public var id: ID { ID(transaction, index) }
+
+  /// The content's identifier (`contentIdentifier`).
+  public var contentIdentifier: String { content.contentIdentifier }
+
+  /// The content's version (`contentVersion`).
+  public var contentVersion: String { content.contentVersion }
+
+  /// The content's length in bytes (`contentLength`).
+  public var contentLength: Int64 { content.contentLength }
+
+  /// The received fraction, from 0 to 1 (`progress`). The bytes are verified only in ``State/finished``.
+  public var progress: Double {
+    if state == .finished { return 1 }
+    guard content.contentLength > 0 else { return 0 }
+    return min(Double(receivedByteCount) / Double(content.contentLength), 1)
+  }
+}
+
+extension Download.ID {
+  init(_ transaction: PaymentTransaction.ID, _ index: Int) {
+    self.init(rawValue: "\(transaction.rawValue)/\(index)")
+  }
+}

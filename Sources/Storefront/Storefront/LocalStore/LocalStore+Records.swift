@@ -3,14 +3,6 @@
 internal import ReceiptCodec
 
 extension LocalStore {
-  /// The changes of one operation, which are committed together.
-  struct Change {
-    var records: [RecordChange] = []
-    var sales: [String: StoreSaleRecord] = [:]
-    var notifications: [SignedNotification] = []
-    var texts: SharedTexts
-  }
-
   static func header(of state: State) -> RecordChange {
     let header = StoreHeader(
       version: StoreHeader.currentVersion, seed: String(state.engine.options.seed),

@@ -144,16 +144,7 @@ extension LocalStore {
   }
 }
 
-/// A transaction in the purchase history of an account.
-public struct RecordedPurchase: Sendable, Hashable {
-  /// The transaction at the time of the sale.
-  public let transaction: StoreTransaction
-  /// Its current state, such as refunded or revoked.
-  package let current: JWSTransaction
-  /// `true` if the customer's queue finished it.
-  package let isFinished: Bool
-  /// `true` if it restores an earlier purchase.
-  package let isRestoration: Bool
+extension RecordedPurchase {
   /// The charged amount, which is price times quantity, in thousandths of the transaction's currency. It is 0 for a
   /// repurchase and for a shared purchase.
   package var charged: Int64 {

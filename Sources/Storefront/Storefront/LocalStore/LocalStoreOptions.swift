@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReceiptCodec
+internal import ReceiptCodec
 public import ReceiptSigning
 
 extension LocalStore.Options {
@@ -25,16 +25,6 @@ extension LocalStore.Options {
 }
 
 extension LocalStore {
-  /// The decision about payments.
-  public enum AuthorizationPolicy: Sendable, Hashable {
-    /// All are approved.
-    case approve
-    /// All are declined with this error.
-    case decline(StoreError)
-    /// A payment waits until the operator approves or declines it.
-    case ask
-  }
-
   /// The format of receipts.
   public enum ReceiptFormat: Sendable {
     /// A signed transaction: a JWS.
@@ -44,48 +34,7 @@ extension LocalStore {
   }
 }
 
-extension LocalStore.Fault {
-  /// A call to the store.
-  public enum Call: String, Sendable, Hashable, CaseIterable {
-    /// ``Store/products(for:preferredLocales:)``.
-    case products
-    /// ``Store/purchase(_:)``.
-    case purchase
-    /// ``Store/unfinishedTransactions(after:limit:)``.
-    case unfinished
-    /// ``Store/finish(transactionIdentifier:)``.
-    case finish
-    /// ``Store/restore(_:after:limit:)``.
-    case restore
-  }
-
-  /// The kind of failure.
-  public enum Failure: Sendable, Hashable {
-    /// The store refuses: the payment fails permanently. A call without such a result reports the store as
-    /// unavailable.
-    case error(StoreError)
-    /// The store does nothing and does not answer.
-    case unavailable(retryAfter: Duration?)
-    /// The store performs the call, and its answer is lost.
-    case answerLost
-  }
-}
-
-/// The question to a customer before a purchase is authorised. Outside production it names the environment as StoreKit
-/// does: `[Environment: Sandbox]`.
-public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
-  /// The product.
-  public let product: Product
-  /// The quantity.
-  public let quantity: Int
-  package let environment: ReceiptEnvironment
-
-  package init(product: Product, quantity: Int = 1, environment: ReceiptEnvironment) {
-    self.product = product
-    self.quantity = quantity
-    self.environment = environment
-  }
-
+extension PurchasePrompt {
   /// A notice such as `[Environment: Sandbox]`; `nil` in production.
   package var environmentNotice: String? {
     switch environment.category {

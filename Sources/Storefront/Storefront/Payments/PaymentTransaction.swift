@@ -2,32 +2,7 @@
 
 public import ReceiptCodec
 
-/// A transaction in a payment queue (`SKPaymentTransaction`). The queue creates one for each added payment, and for
-/// each purchase that the store restores or renews.
-///
-/// It is a snapshot. Ask the queue for the current state.
-public struct PaymentTransaction: Sendable, Hashable, Identifiable {
-  /// The identifier of a transaction in its queue. It stays the same after a relaunch. The store does not know it.
-  public struct ID: RawRepresentable, Sendable, Hashable {
-    /// The text.
-    public let rawValue: String
-
-    /// Creates an identifier from a text.
-    public init(rawValue: String) { self.rawValue = rawValue }
-  }
-
-  /// The state, with StoreKit's numbers (`SKPaymentTransactionState`).
-  public enum State: Int, Sendable, Hashable, CaseIterable {
-    /// Being processed (`SKPaymentTransactionStatePurchasing`).
-    case purchasing = 0
-    /// Paid: provide the content (`SKPaymentTransactionStatePurchased`).
-    case purchased = 1
-    /// Failed or cancelled: read ``PaymentTransaction/error`` (`SKPaymentTransactionStateFailed`).
-    case failed = 2
-    /// A restored purchase: read ``PaymentTransaction/originalTransaction`` (`SKPaymentTransactionStateRestored`).
-    case restored = 3
-  }
-
+extension PaymentTransaction {
   /// The state with its associated values.
   package indirect enum Outcome: Sendable, Hashable {
     /// The store has not decided.
@@ -49,14 +24,6 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// The identifier in the queue.
-  public let id: ID
-  /// The payment (`payment`).
-  public let payment: Payment
-  package internal(set) var outcome: Outcome
-}
-
-extension PaymentTransaction {
   /// The state (`transactionState`).
   public var transactionState: State {
     switch outcome {
@@ -120,16 +87,6 @@ extension Payment {
 
   /// Creates a copy of a payment (`mutableCopy`).
   public init(_ payment: Payment) { self = payment }
-}
-
-/// An offer that a payment for an auto-renewable subscription redeems.
-public enum PaymentOffer: Sendable, Hashable {
-  /// A promotional offer (`SKPaymentDiscount`), which the developer signs.
-  case promotional(PromotionalOfferRedemption)
-  /// An offer code.
-  case code(String)
-  /// A win-back offer for a lapsed subscriber, by its identifier.
-  case winBack(String)
 }
 
 extension PaymentOffer: JSONFieldValue {

@@ -167,19 +167,7 @@ public actor PurchasableItem {
   }
 }
 
-/// The result of an item's purchase.
-public struct ItemPurchase: Sendable, Hashable {
-  /// The transaction, purchased and not finished.
-  public let transaction: PaymentTransaction
-  /// `true` if the item is purchased now, according to the record.
-  public let isPurchased: Bool
-}
-
-/// The price of an item (`CalStorePriceInfo`), and the store's other information about its product.
-public struct PriceInformation: Sendable, Hashable {
-  /// The product.
-  public let product: Product
-
+extension PriceInformation {
   /// The price of one unit, in the currency of its product.
   public var price: Decimal { product.price }
 
@@ -236,12 +224,4 @@ public struct BundleRequest: Sendable {
     }
     return ContentBundle(identifier: content.contentIdentifier, version: content.contentVersion, bytes: bytes)
   }
-}
-
-/// The complete content of an item, with a verified digest (`CalStoreCalendarBundle`).
-public struct ContentBundle: Sendable, Hashable {
-  package let identifier: String
-  package let version: String
-  /// Its bytes.
-  public let bytes: [UInt8]
 }

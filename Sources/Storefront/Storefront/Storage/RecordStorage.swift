@@ -75,24 +75,7 @@ extension StorageFailure {
   }
 }
 
-/// The name of a collection of records: lower-case ASCII letters, digits and hyphens.
-public struct RecordCollection: RawRepresentable, Sendable, Hashable {
-  /// The name.
-  public let rawValue: String
-
-  /// Creates a name.
-  public init(rawValue: String) { self.rawValue = rawValue }
-}
-
 extension RecordCollection: CustomStringConvertible {
   /// The name.
   public var description: String { rawValue }
-}
-
-/// A change to a record.
-public enum RecordChange: Sendable, Hashable {
-  /// Sets the value of a key.
-  case put(RecordCollection, key: String, value: [UInt8])
-  /// Removes a key, if it exists.
-  case remove(RecordCollection, key: String)
 }

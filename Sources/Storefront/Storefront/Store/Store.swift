@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-public import ReceiptCodec
+internal import ReceiptCodec
 
 /// The store of a payment queue, as one signed-in customer sees it: in this process (``LocalStore``), or over HTTP
 /// (``HTTPStore``).
@@ -71,60 +71,8 @@ extension Store {
   public func changes() async -> AsyncStream<Void>? { nil }
 }
 
-/// The store's answer to a payment.
-public enum PurchaseOutcome: Sendable, Hashable {
-  /// The product was sold.
-  case purchased(StoreTransaction)
-  /// The payment waits for approval. After approval, the sale is among ``Store/unfinishedTransactions(after:limit:)``,
-  /// and a repeated request returns it.
-  case pending
-  /// The payment failed permanently.
-  case failed(StoreError)
-}
-
-/// An opaque position in a store's list.
-public struct StorePosition: JSONEnumeration, Sendable, Hashable {
-  /// The store's text.
-  public let rawValue: String
-
-  /// Creates a position from a store's text.
-  public init(rawValue: String) { self.rawValue = rawValue }
-}
-
 /// A final error of the store (`SKError`). Nothing was charged.
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, with StoreKit's number. Unknown numbers are kept.
-  public struct Code: JSONEnumeration, Sendable, Hashable {
-    /// StoreKit's number.
-    public let rawValue: Int
-
-    /// Creates a code from any number.
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// An unknown or unexpected error (`SKErrorUnknown`).
-    public static let unknown = Code(rawValue: 0)
-    /// The client is not allowed to do this (`SKErrorClientInvalid`).
-    public static let clientInvalid = Code(rawValue: 1)
-    /// The user cancelled (`SKErrorPaymentCancelled`).
-    public static let paymentCancelled = Code(rawValue: 2)
-    /// A parameter of the payment was not recognised (`SKErrorPaymentInvalid`).
-    public static let paymentInvalid = Code(rawValue: 3)
-    /// The user may not authorise payments (`SKErrorPaymentNotAllowed`).
-    public static let paymentNotAllowed = Code(rawValue: 4)
-    /// The product is not for sale in this storefront (`SKErrorStoreProductNotAvailable`).
-    public static let storeProductNotAvailable = Code(rawValue: 5)
-    /// The offer is unknown or inactive (`SKErrorInvalidOfferIdentifier`).
-    public static let invalidOfferIdentifier = Code(rawValue: 11)
-    /// The signature of a promotional offer is wrong (`SKErrorInvalidSignature`).
-    public static let invalidSignature = Code(rawValue: 12)
-    /// Parts of a promotional offer are missing (`SKErrorMissingOfferParams`).
-    public static let missingOfferParameters = Code(rawValue: 13)
-    /// The offer costs more than the product (`SKErrorInvalidOfferPrice`).
-    public static let invalidOfferPrice = Code(rawValue: 14)
-    /// The customer is not eligible for the offer (`SKErrorIneligibleForOffer`).
-    public static let ineligibleForOffer = Code(rawValue: 18)
-  }
-
   package init() { self.init(.unknown, "") }
 
   /// The domain of these error numbers (`SKErrorDomain`).

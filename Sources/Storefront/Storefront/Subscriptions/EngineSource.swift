@@ -22,34 +22,10 @@ final class EngineSource: Sendable {
     if let found { throw found }
   }
 
-  func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
-    keeping(try stored.row(key, in: collection)) ?? nil
-  }
-
-  /// The values, as text, of the records whose keys begin with a part.
-  func texts(in collection: RecordCollection, with part: String) -> [String] {
-    var found: [String] = []
-    keeping(
-      try stored.forEach(in: collection, with: part) {
-        found.append(String(decoding: $0.value, as: UTF8.self))
-      })
-    return found
-  }
-
-  func forEach<Row: JSONObject>(in collection: RecordCollection, _ body: (Row) -> Void) {
-    keeping(
-      try stored.forEach(in: collection) { (record) throws(LocalStoreError) in
-        body(try StoredRecords.decode(record, in: collection))
-      })
-  }
-
-  func firstDue(after key: String?) -> (key: String, entry: DueQueue.Entry)? {
-    keeping(try stored.firstDue(after: key)) ?? nil
-  }
-
+  /// Reads stored rows; `nil` after an error.
   @discardableResult
-  private func keeping<Result>(_ call: @autoclosure () throws(LocalStoreError) -> Result) -> Result? {
-    do { return try call() } catch {
+  func read<Result>(_ body: (StoredRecords) throws(LocalStoreError) -> Result) -> Result? {
+    do { return try body(stored) } catch {
       failure.withLock { if $0 == nil { $0 = error } }
       return nil
     }
@@ -57,7 +33,7 @@ final class EngineSource: Sendable {
 }
 
 extension StoredRecords {
-  fileprivate func firstDue(
+  func firstDue(
     after key: String?
   ) throws(LocalStoreError) -> (key: String, entry: DueQueue.Entry)? {
     guard let record = try records(in: .storeDue, after: key, limit: 1).first else { return nil }
@@ -87,7 +63,7 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
   subscript(key: String) -> Row? {
     if let row = rows[key] { return row }
     guard let source, changes.index(forKey: key) == nil else { return nil }
-    return source.row(key, in: collection)
+    return source.read { (stored) throws(LocalStoreError) in try stored.row(key, in: collection) } ?? nil
   }
 
   mutating func set(_ row: Row?, at key: String) {

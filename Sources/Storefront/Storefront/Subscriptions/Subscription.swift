@@ -3,22 +3,6 @@
 public import ReceiptCodec
 
 extension Subscription: Identifiable {
-  /// The state of service.
-  public enum Status: String, Sendable, Hashable, CaseIterable {
-    /// The period is paid for.
-    case active
-    /// The charge for the renewal failed; service continues.
-    case inGracePeriod = "in-grace-period"
-    /// The charge for the renewal failed; the store retries, without service.
-    case inBillingRetry = "in-billing-retry"
-    /// It expired.
-    case expired
-    /// The store refunded the latest purchase.
-    case refunded
-    /// It is no longer shared with this customer.
-    case revoked
-  }
-
   /// The identifier of the original transaction.
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
   /// The ``originalTransactionIdentifier``.
@@ -84,13 +68,6 @@ extension Subscription: Identifiable {
     increasedPrice = nil
     priceIncreaseStatus = nil
   }
-}
-
-/// An offer that a payment redeems.
-struct Redemption: Sendable, Hashable {
-  var offer: Subscription.RenewalOffer
-  /// The identifier or code to record with the subscription, if it can be redeemed only once.
-  var token: String?
 }
 
 extension Subscription.RenewalOffer {

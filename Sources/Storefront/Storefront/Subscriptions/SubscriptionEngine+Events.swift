@@ -31,7 +31,7 @@ extension SubscriptionEngine {
 
   /// The next due date in memory. Stored subscriptions that are due before it are first read into memory.
   private mutating func nextDue(until target: Timestamp) -> DueQueue.Entry? {
-    while let (key, entry) = source?.firstDue(after: dueKey), entry.date <= target,
+    while let (key, entry) = nextStoredDue, entry.date <= target,
       due.first.map({ !$0.precedes(entry) }) ?? true
     {
       dueKey = key

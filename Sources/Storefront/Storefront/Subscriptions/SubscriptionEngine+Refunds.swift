@@ -2,14 +2,6 @@
 
 package import ReceiptCodec
 
-/// The refunded part of a price.
-public enum RefundAmount: Sendable, Hashable {
-  /// The whole price.
-  case full
-  /// A part, in thousandths of a per cent: 1 to 99,999.
-  case prorated(Int64)
-}
-
 /// Refunds. The caller stores the transactions and passes them in, because the engine has only the latest one of a
 /// subscription. Refunding an earlier one does not change the subscription's state.
 extension SubscriptionEngine {

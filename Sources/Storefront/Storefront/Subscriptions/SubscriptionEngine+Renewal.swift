@@ -22,19 +22,8 @@ public struct BillingPolicy: Sendable {
 extension SubscriptionEngine {
   package static let billingRetryDays: Double = 60
 
-  /// Advances the time: performs everything that is due, in order, each event at its own time.
-  /// An instant in the past has no effect. If `emit` throws, discard the engine, which has advanced further.
-  package mutating func advance<Failure>(
-    to instant: Timestamp, _ emit: (StoreEvent) throws(Failure) -> Void
-  ) throws(Failure) {
-    while true {
-      let (events, isDone) = advance(to: instant, atMost: 64)
-      for event in events { try emit(event) }
-      if isDone { return }
-    }
-  }
-
-  /// Advances the time up to a limit on the number of events, and returns them.
+  /// Advances the time up to a limit on the number of events, and returns them: performs everything that is due, in
+  /// order, each event at its own time. An instant in the past has no effect.
   package mutating func advance(to instant: Timestamp, atMost limit: Int) -> ([StoreEvent], isDone: Bool) {
     let isDone = passTime(until: instant, atMost: limit)
     return (finish(), isDone)

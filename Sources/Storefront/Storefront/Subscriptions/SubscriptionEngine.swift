@@ -12,7 +12,7 @@ package import ReceiptCodec
 /// ```swift
 /// var engine = SubscriptionEngine(catalog: catalog, options: options)
 /// let purchase = try engine.subscribe("pro.monthly", account: "alice", at: start)
-/// engine.advance(to: start.addingSeconds(90 * 86_400)) { event in … }
+/// let (events, _) = engine.advance(to: start.addingSeconds(90 * 86_400), atMost: .max)
 /// ```
 ///
 /// The rules are in <doc:Subscriptions>.
@@ -73,8 +73,13 @@ public struct SubscriptionEngine: Sendable {
   }
 
   private func identifiers(of account: String) -> [String] {
-    let stored = source?.texts(in: .storeSubscribers, with: account) ?? []
-    return Set(stored + (identifiersByAccount[account] ?? [])).sorted()
+    var found = Set(identifiersByAccount[account] ?? [])
+    source?.read { (stored) throws(LocalStoreError) in
+      try stored.forEach(in: .storeSubscribers, with: account) {
+        found.insert(String(decoding: $0.value, as: UTF8.self))
+      }
+    }
+    return found.sorted()
   }
 
   /// The account's subscription in a group, expired or not: its own, or one that is shared from another subscription.
@@ -88,15 +93,23 @@ public struct SubscriptionEngine: Sendable {
   /// The original transactions of all subscriptions that satisfy a condition, in order.
   func identifiers(where isMeant: (Subscription) -> Bool) -> [String] {
     var found = Set(all.rows.values.lazy.filter(isMeant).map(\.id))
-    source?.forEach(in: .storeSubscriptions) { (subscription: Subscription) in
-      if all.rows[subscription.id] == nil, isMeant(subscription) { found.insert(subscription.id) }
+    source?.read { (stored) throws(LocalStoreError) in
+      try stored.forEach(in: .storeSubscriptions) { (record) throws(LocalStoreError) in
+        let subscription: Subscription = try StoredRecords.decode(record, in: .storeSubscriptions)
+        if all.rows[subscription.id] == nil, isMeant(subscription) { found.insert(subscription.id) }
+      }
     }
     // Sorted, because the order of a set is not deterministic.
     return found.sorted()
   }
 
   package var nextDueDate: Timestamp? {
-    [due.first?.date, source?.firstDue(after: dueKey)?.entry.date].compactMap(\.self).min()
+    [due.first?.date, nextStoredDue?.entry.date].compactMap(\.self).min()
+  }
+
+  /// The first stored due date whose subscription was not taken into memory.
+  var nextStoredDue: (key: String, entry: DueQueue.Entry)? {
+    source?.read { (stored) throws(LocalStoreError) in try stored.firstDue(after: dueKey) } ?? nil
   }
 
   /// The product with its current price and availability.

@@ -3,51 +3,7 @@
 internal import ReceiptBytes
 package import ReceiptCrypto
 
-/// The contents of a new OCSP response, valid or not, for tests and emulated responders (RFC 6960 section 4.2.1).
-package struct OCSPResponseTemplate: Sendable {
-  /// The answer about one certificate.
-  package struct Answer: Sendable {
-    package var certificate: Certificate
-    package var issuer: Certificate
-    /// The hash algorithm in the CertID of the certificate.
-    package var hash: DigestAlgorithm = .sha1
-    /// The CertID of a request, which replaces the certificate's own.
-    package var identifier: [UInt8]?
-    package var standing: CertificateStatus.Standing
-    /// The time in seconds since 1970.
-    package var thisUpdate: Int64
-    /// The time in seconds since 1970; `nil` omits it.
-    package var nextUpdate: Int64?
-
-    package init(
-      _ certificate: Certificate, issuer: Certificate, _ standing: CertificateStatus.Standing,
-      thisUpdate: Int64, nextUpdate: Int64?
-    ) {
-      self.certificate = certificate
-      self.issuer = issuer
-      self.standing = standing
-      self.thisUpdate = thisUpdate
-      self.nextUpdate = nextUpdate
-    }
-  }
-
-  package var answers: [Answer]
-  /// The responder's certificate.
-  package var signer: Certificate
-  /// `true` if the response names the responder by the SHA-1 of its key, `false` if by its subject.
-  package var namesKey = false
-  package var key: PrivateKey
-  /// `true` if the response contains the signer's certificate, which is required for a delegate.
-  package var includesSigner = false
-  package var digest: DigestAlgorithm = .sha256
-  package var nonce: [UInt8]?
-
-  package init(_ answers: [Answer], signer: Certificate, key: PrivateKey) {
-    self.answers = answers
-    self.signer = signer
-    self.key = key
-  }
-
+extension OCSPResponseTemplate {
   /// Signs the response, and returns it in DER.
   package func sign() throws(CryptoError) -> [UInt8] {
     let data = ASN1Writer.encoding { writer in

@@ -3,37 +3,7 @@
 internal import ReceiptBytes
 package import ReceiptCrypto
 
-/// The contents of a new revocation list, valid or not, for tests and emulated issuers (RFC 5280 section 5.1).
-package struct RevocationListTemplate: Sendable {
-  package struct Entry: Sendable {
-    package var certificate: Certificate
-    /// The date in seconds since 1970.
-    package var revokedAt: Int64
-    package var reason: CRLReason?
-
-    package init(_ certificate: Certificate, revokedAt: Int64, reason: CRLReason? = nil) {
-      self.certificate = certificate
-      self.revokedAt = revokedAt
-      self.reason = reason
-    }
-  }
-
-  package var entries: [Entry] = []
-  /// The time in seconds since 1970.
-  package var thisUpdate: Int64
-  /// The time in seconds since 1970; `nil` omits it.
-  package var nextUpdate: Int64?
-  package var digest: DigestAlgorithm = .sha256
-  /// Extensions of the list, encoded by the caller.
-  package var extensions: [Certificate.Extension] = []
-  /// Extensions of every entry, encoded by the caller.
-  package var entryExtensions: [Certificate.Extension] = []
-
-  package init(thisUpdate: Int64, nextUpdate: Int64?) {
-    self.thisUpdate = thisUpdate
-    self.nextUpdate = nextUpdate
-  }
-
+extension RevocationListTemplate {
   /// Signs the list in the issuer's name, and returns it in DER.
   package func sign(issuer: Certificate, key: PrivateKey) throws(CryptoError) -> [UInt8] {
     let list = ASN1Writer.encoding { writer in

@@ -16,14 +16,6 @@ package import ReceiptSigning
 /// let response = try responder.response(to: requestBody, at: now)
 /// ```
 package struct TestRevocationResponder: Sendable {
-  /// The signer of responses.
-  package enum Signer: Sendable, Hashable {
-    /// The issuer of the certificate.
-    case issuer
-    /// A delegate that the issuer certified for OCSP.
-    case delegate
-  }
-
   /// The signer of responses; initially the issuer.
   package var signer: Signer = .issuer
   package var flaw: Flaw?

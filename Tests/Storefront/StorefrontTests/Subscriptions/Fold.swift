@@ -32,9 +32,7 @@ struct Fold {
   }
 
   mutating func advance(to instant: Timestamp) throws {
-    var new: [StoreEvent] = []
-    engine.advance(to: instant) { new.append($0) }
-    try add(new)
+    try add(engine.advance(to: instant, atMost: .max).0)
   }
 
   mutating func subscribe(

@@ -156,7 +156,7 @@ import Testing
           "silver", account: "a\(number)", at: StoreFixture.start.addingSeconds(Double(number) * 7000)
         ).events
       }
-      engine.advance(to: StoreFixture.start.addingSeconds(200 * 86_400)) { events.append($0) }
+      events += engine.advance(to: StoreFixture.start.addingSeconds(200 * 86_400), atMost: .max).0
       return events
     }
     let first = try events(5)

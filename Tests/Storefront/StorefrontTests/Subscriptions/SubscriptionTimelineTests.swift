@@ -66,7 +66,7 @@ import Testing
     }
 
     func pass(to text: String) throws {
-      engine.advance(to: try Timestamp(iso8601: text)) { note([$0]) }
+      note(engine.advance(to: try Timestamp(iso8601: text), atMost: .max).0)
     }
 
     func note(_ events: [StoreEvent]) {

@@ -11,15 +11,6 @@ struct ContentFetcher: Sendable {
     caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  enum Piece: Sendable {
-    /// The requested range or the beginning of it, with the strong validator of the whole content.
-    case part([UInt8], validator: String?)
-    /// All of the content, although a range was requested.
-    case whole([UInt8], validator: String?)
-    /// The content now ends before the requested range.
-    case unsatisfiable
-  }
-
   /// Requests a range. A server that ignores ranges sends the whole content.
   /// If the validator of the bytes received before has changed, the server sends the whole content, too.
   func piece(

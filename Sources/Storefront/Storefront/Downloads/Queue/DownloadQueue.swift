@@ -127,24 +127,7 @@ extension DownloadError: StorageFailure {
   }
 }
 
-/// The in-memory state of a started download.
-struct DownloadEntry {
-  var record: DownloadRecord
-  /// The length of its partial file.
-  var receivedByteCount: Int64 = 0
-  var active: Active?
-  /// The number of restarts since the download was started, because its content or its file changed.
-  var restartCount = 0
-
-  struct Active {
-    let work: DownloadWork
-    let task: Task<Void, Never>
-    let began: Duration
-    let beganAtByteCount: Int64
-  }
-
-  init(_ record: DownloadRecord) { self.record = record }
-
+extension DownloadEntry {
   /// The name of its files: a digest, because the identifier may contain characters that are not allowed in a file
   /// name.
   var fileName: String { Hexadecimal.encode(Digest.hash(Array(record.id.rawValue.utf8), using: .sha256)) }
@@ -174,12 +157,6 @@ struct DownloadEntry {
     let seconds = (now - active.began) / .seconds(1) * share
     return .milliseconds(Int64(min(max(seconds * 1000, 0), 1e15)))
   }
-}
-
-/// One run of work on a download. The results of earlier runs on the same download are ignored.
-struct DownloadWork: Hashable {
-  let id: Download.ID
-  let number: UInt64
 }
 
 extension Download {

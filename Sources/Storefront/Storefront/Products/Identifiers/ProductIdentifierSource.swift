@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 internal import ReceiptBytes
-package import ReceiptCodec
+internal import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptHTTP
 
@@ -200,28 +200,6 @@ public struct ProductIdentifierSource: Sendable {
       }
     return failure(code, cause.description)
   }
-}
-
-/// A list of product identifiers, and its freshness.
-public struct ProductIdentifierResult: Sendable, Hashable {
-  /// The freshness of a list.
-  public enum Freshness: Sendable, Hashable {
-    /// The server sent the list.
-    case fresh
-    /// The server confirmed that the cached list has not changed.
-    case notModified
-    /// The server did not send a list, for this reason. This is the last valid list.
-    case stale(ProductIdentifierError)
-  }
-
-  /// The list.
-  public let list: ProductIdentifierList
-  /// The freshness of the list.
-  public let freshness: Freshness
-  /// The date on which the server last sent the list, or confirmed that it has not changed.
-  package let confirmedAt: Timestamp
-  /// Errors of the cache: it is damaged and was not used, or it could not be written.
-  public let notices: [ProductIdentifierError]
 }
 
 extension CachedIdentifierList {

@@ -1,42 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
-
-/// Validates a list of product identifiers with the store before products are shown for sale
-/// (`validateProductIdentifiers:` and `displayStoreUI` of the guide).
-///
-/// ```swift
-/// let validator = ProductValidator(store: store, log: { print($0) })
-/// let products = try await validator.validate(list)
-/// switch products.storeUI(canMakePayments: queue.canMakePayments) {
-/// case .shown(let products): show(products)
-/// case .hidden: hideTheShop()
-/// }
-/// ```
-public struct ProductValidator: Sendable {
-  private let store: any Store
-  private let preferredLocales: [Locale]
-  private let report: (@Sendable (InvalidProductIdentifiers) async -> Void)?
-  private let log: @Sendable (String) -> Void
-
-  /// Creates a validator.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - report: Receives identifiers that the store does not know, as in ``ProductsRequest``.
-  ///   - log: Receives warnings, one line each.
-  public init(
-    store: any Store, preferredLocales: [Locale] = [.current],
-    report: (@Sendable (InvalidProductIdentifiers) async -> Void)? = nil,
-    log: @escaping @Sendable (String) -> Void = { _ in }
-  ) {
-    self.store = store
-    self.preferredLocales = preferredLocales
-    self.report = report
-    self.log = log
-  }
-
+extension ProductValidator {
   /// Requests the products of a list from the store.
   ///
   /// - Parameter list: The identifiers, in the order in which products are shown.
@@ -73,21 +37,5 @@ extension ProductsResponse {
   public func storeUI(canMakePayments: Bool) -> StoreUI {
     guard canMakePayments else { return .hidden(.paymentsNotAllowed) }
     return products.isEmpty ? .hidden(.noProducts) : .shown(products)
-  }
-}
-
-/// The contents of a store's user interface.
-public enum StoreUI: Sendable, Hashable {
-  /// These products, each with its title, description and ``Product/localizedPrice``.
-  case shown([Product])
-  /// No products: change, disable or hide the user interface.
-  case hidden(Reason)
-
-  /// The reason that there is nothing to show.
-  public enum Reason: Sendable, Hashable {
-    /// The user may not authorise payments.
-    case paymentsNotAllowed
-    /// None of the products is for sale.
-    case noProducts
   }
 }

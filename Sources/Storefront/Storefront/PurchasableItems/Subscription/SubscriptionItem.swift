@@ -1,34 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+internal import ReceiptCodec
 internal import Synchronization
 
 /// The app's auto-renewable subscription, as an item (`CalStoreSubscription`).
 public struct SubscriptionItem: Sendable {
-  /// The status of the subscription.
-  public enum Status: Sendable, Hashable {
-    /// There is no known purchase.
-    case notPurchased
-    /// It is paid for until this date.
-    case active(until: Timestamp)
-    /// The renewal failed; service continues until this date.
-    case inGracePeriod(until: Timestamp)
-    /// The renewal failed, and service stopped on this date; the store is still trying.
-    case inBillingRetry(since: Timestamp)
-    /// It expired on this date.
-    case expired(at: Timestamp)
-    /// It was refunded or revoked on this date.
-    case revoked(at: Timestamp)
-
-    /// `true` if the customer has service now.
-    public var isSubscribed: Bool {
-      switch self {
-      case .active, .inGracePeriod: true
-      case .notPurchased, .inBillingRetry, .expired, .revoked: false
-      }
-    }
-  }
-
   /// The item, with its price and order status.
   public let item: PurchasableItem
   private let items: PurchasableItems
@@ -57,6 +33,16 @@ public struct SubscriptionItem: Sendable {
     guard let latest, let end = latest.expiresAt else { return .notPurchased }
     if let revokedAt = latest.revokedAt { return .revoked(at: revokedAt) }
     return latest.isInBillingRetry ? .inBillingRetry(since: end) : .expired(at: end)
+  }
+}
+
+extension SubscriptionItem.Status {
+  /// `true` if the customer has service now.
+  public var isSubscribed: Bool {
+    switch self {
+    case .active, .inGracePeriod: true
+    case .notPurchased, .inBillingRetry, .expired, .revoked: false
+    }
   }
 }
 

@@ -50,17 +50,3 @@ extension TransactionObserver {
     }
   }
 }
-
-/// An update of a payment queue.
-public enum PaymentQueueUpdate: Sendable, Hashable {
-  /// The current state of new and changed transactions. After a relaunch, that of all unfinished transactions.
-  case updated([PaymentTransaction])
-  /// Transactions that left the queue, in their last state and without receipts.
-  case removed([PaymentTransaction])
-  /// A restoration finished. All of its transactions were delivered before.
-  case restoreFinished
-  /// A restoration failed. Transactions that it had restored were delivered, and stay.
-  case restoreFailed(StoreError)
-  /// The current state and progress of downloads.
-  case updatedDownloads([Download])
-}

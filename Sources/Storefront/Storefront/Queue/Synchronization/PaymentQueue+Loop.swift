@@ -96,38 +96,7 @@ extension PaymentQueue {
   private func endPause() { synchronization.pause?.isOver.deliver(false) }
 }
 
-struct SynchronizationState {
-  var toSend: ArraySlice<SequenceNumber> = []
-  /// Payments that wait for approval. They are sent again periodically, because only the answer reports a refusal.
-  var awaitingApproval: Set<SequenceNumber> = []
-  var toFinish: ArraySlice<SequenceNumber> = []
-
-  /// The synchronization loop, which runs while the queue is observed or has finishes to send.
-  var loop: Task<Void, Never>?
-  var pause: Pause?
-
-  struct Pause {
-    /// Receives `true` if the whole duration elapsed.
-    let isOver: FirstResult<Bool>
-    /// `true` if new work ends the pause; `false` after a failure.
-    let isInterruptible: Bool
-    /// `true` if the queue was observed when the pause began.
-    let isObserved: Bool
-  }
-
-  /// Receives the store's signals, while the queue is observed.
-  var listener: Task<Void, Never>?
-  /// `true` if the store has signalled a change that was not fetched yet.
-  var isStale = false
-
-  var progress = 0
-  var retryAfter: Duration?
-
-  /// The number of lists of sales that are being fetched.
-  var fetches = 0
-  /// Sales whose finish was sent while a list was being fetched. Later pages may still contain them.
-  var finishedDuringFetch: Set<String> = []
-
+extension SynchronizationState {
   var hasWork: Bool { !toSend.isEmpty || !toFinish.isEmpty || isStale }
 }
 
