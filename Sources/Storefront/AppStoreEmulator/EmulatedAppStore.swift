@@ -2,7 +2,6 @@
 
 public import ReceiptCodec
 @_exported public import ReceiptHTTP
-public import ReceiptVerification
 public import Storefront
 
 /// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, for one app in one environment.
@@ -21,35 +20,6 @@ public import Storefront
 /// Purchases are kept in a `LocalStore`, and the endpoints answer from it. Signatures are genuine, and tokens are
 /// verified.
 public struct EmulatedAppStore: Sendable, ClockFollower {
-  /// The app, and the accepted credentials.
-  public struct Configuration: Sendable {
-    /// `production` or `sandbox`.
-    package var environment: ReceiptEnvironment
-    package var bundleId: String
-    /// The app's identifier in the App Store.
-    package var appAppleId: Int64
-    /// The key whose tokens are accepted; `nil` accepts any request.
-    package var developerKeys: [DeveloperKey]?
-    /// The `password` that `verifyReceipt` requires for subscriptions; `nil` to require no password.
-    package var sharedSecret: String?
-    /// Returns the current time.
-    package var clock: @Sendable () -> Timestamp
-
-    /// Creates a configuration. The default is the app of the sample receipts, in the sandbox, without credentials.
-    public init(
-      environment: ReceiptEnvironment = .sandbox, bundleId: String = "com.example.app",
-      appAppleId: Int64 = 1_234_567_890, developerKeys: [DeveloperKey]? = nil, sharedSecret: String? = nil,
-      clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
-    ) {
-      self.environment = environment
-      self.bundleId = bundleId
-      self.appAppleId = appAppleId
-      self.developerKeys = developerKeys
-      self.sharedSecret = sharedSecret
-      self.clock = clock
-    }
-  }
-
   package let configuration: Configuration
   package let signing: EmulatorSigning
   /// Products, purchases, customers and notifications.

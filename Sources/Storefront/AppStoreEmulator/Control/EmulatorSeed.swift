@@ -164,9 +164,3 @@ package struct EmulatorSeed: Sendable {
     try await store.add(notification, about: item.transactionIds, attempts: attempts)
   }
 }
-
-enum StateOfUploads: String, ControlChoice {
-  case pending = "PENDING"
-  case approved = "APPROVED"
-  case rejected = "REJECTED"
-}

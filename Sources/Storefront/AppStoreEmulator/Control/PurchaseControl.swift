@@ -278,8 +278,3 @@ struct PurchaseControl {
 
   private static func text(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
-
-enum RefundReason: String, ControlChoice {
-  case issue = "ISSUE"
-  case other = "OTHER"
-}

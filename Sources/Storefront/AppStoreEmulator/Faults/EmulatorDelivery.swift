@@ -13,14 +13,6 @@ package struct EmulatorDelivery: Sendable, Hashable {
     case waitForEnd
   }
 
-  /// The state of the connection after the steps.
-  package enum End: String, Sendable, Hashable, CaseIterable {
-    /// It stays open for the next request.
-    case keepOpen = "keep-open"
-    case close
-    case reset
-  }
-
   package var steps: [Step]
   /// The state of the connection after the steps.
   package var end: End

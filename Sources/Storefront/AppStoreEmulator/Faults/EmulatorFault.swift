@@ -2,26 +2,6 @@
 
 /// A fault in an answer.
 public enum EmulatorFault: Sendable, Hashable {
-  /// The format of `Retry-After`.
-  public enum RetryAfterForm: String, Sendable, Hashable, CaseIterable {
-    /// UNIX time in milliseconds, as the App Store writes it.
-    case milliseconds
-    /// Seconds to wait (RFC 9110 section 10.2.3).
-    case seconds
-    /// A date (RFC 9110 section 5.6.7).
-    case date
-  }
-
-  /// The target of a redirect.
-  public enum RedirectTarget: String, Sendable, Hashable, CaseIterable {
-    /// A host that does not exist.
-    case otherHost = "other-host"
-    /// The same request without the fault.
-    case sameHost = "same-host"
-    /// The same URL, again and again.
-    case loop
-  }
-
   // Faults of the connection.
 
   /// The correct answer, delayed.

@@ -118,6 +118,3 @@ extension FaultMembers {
     seconds == nil ? 1 : try number("seconds", \.seconds, in: 0...EmulatorFault.mostSeconds)
   }
 }
-
-extension EmulatorFault.RetryAfterForm: ControlChoice {}
-extension EmulatorFault.RedirectTarget: ControlChoice {}

@@ -10,41 +10,6 @@ internal import Synchronization
 /// faults.replace(with: [.init([.status(503), .cut(afterBytes: 10)], requests: 2)])
 /// ```
 public final class FaultScript: Sendable {
-  /// Faults for some requests.
-  public struct Rule: Sendable, Hashable {
-    /// The faults, used cyclically, or chosen at random if there is a probability.
-    package var faults: [EmulatorFault]
-    /// The number of faulty requests; `nil` for no limit.
-    package var requests: Int?
-    /// The probability that a request is faulty, from 0 to 1; `nil` for all requests.
-    package var probability: Double?
-    /// The seed of the random numbers. The same seed gives the same faults.
-    package var seed: UInt64
-    /// The prefix of the paths that the rule applies to; `nil` for all.
-    package var path: String?
-    /// The exact target, path and query, that the rule applies to; `nil` for all.
-    package var target: String?
-
-    /// Creates a rule. By default each fault applies to one request.
-    public init(
-      _ faults: [EmulatorFault], requests: Int?, probability: Double? = nil, seed: UInt64 = 1,
-      path: String? = nil, target: String? = nil
-    ) {
-      self.faults = faults
-      self.requests = requests
-      self.probability = probability
-      self.seed = seed
-      self.path = path
-      self.target = target
-    }
-
-    /// A rule that uses each fault once.
-    public static func once(_ faults: EmulatorFault...) -> Rule { Rule(faults, requests: faults.count) }
-
-    /// A rule that applies a fault to every request.
-    public static func always(_ fault: EmulatorFault) -> Rule { Rule([fault], requests: nil) }
-  }
-
   private struct Running: Sendable {
     var rule: Rule
     var used = 0
@@ -107,4 +72,12 @@ public final class FaultScript: Sendable {
       return nil
     }
   }
+}
+
+extension FaultScript.Rule {
+  /// A rule that uses each fault once.
+  public static func once(_ faults: EmulatorFault...) -> Self { Self(faults, requests: faults.count) }
+
+  /// A rule that applies a fault to every request.
+  public static func always(_ fault: EmulatorFault) -> Self { Self([fault], requests: nil) }
 }

@@ -2,11 +2,6 @@
 
 /// A request to the emulator, from a server or directly from a test.
 package struct EmulatorRequest: Sendable, Hashable {
-  package struct QueryItem: Sendable, Hashable {
-    package var name: String
-    package var value: String
-  }
-
   package var method: String
   /// The path and query as received. For a URL, the part after its authority.
   package var target: String

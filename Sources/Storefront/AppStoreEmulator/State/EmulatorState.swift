@@ -35,14 +35,6 @@ package struct EmulatorState: Sendable {
     defaultNotificationURL = notificationURL
   }
 
-  struct MassExtension: Sendable {
-    var productId: String
-    var completed: Timestamp
-    var succeeded: Int64
-    var failed: Int64
-    var pendingAnswers: Int
-  }
-
   /// Retention messaging.
   struct Messaging: Sendable {
     static let greatestCount = 2000

@@ -233,24 +233,7 @@ struct PlayControl {
   }
 }
 
-enum VoidingSource: String, ControlChoice {
-  case user, developer, google
-}
-
-enum VoidingReason: String, ControlChoice {
-  case other, remorse
-  case notReceived = "not-received"
-  case defective
-  case accidentalPurchase = "accidental-purchase"
-  case fraud
-  case friendlyFraud = "friendly-fraud"
-  case chargeback, unacknowledged
-}
-
 extension ControlChoice where AllCases == [Self], Self: Equatable {
-  /// Google's number for a value. The cases are declared in the order of the numbers.
+  /// Google's number for a value.
   fileprivate var number: Int64 { Int64(Self.allCases.firstIndex(of: self) ?? 0) }
 }
-
-extension PushTokenFault: ControlChoice {}
-extension PlayQuotas.Bucket: ControlChoice {}

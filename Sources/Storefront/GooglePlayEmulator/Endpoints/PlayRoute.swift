@@ -11,13 +11,6 @@ internal import Synchronization
 struct PlayRoute: Sendable {
   typealias Answer = @Sendable (PlayCall) async throws -> RemoteResponse
 
-  /// A permission in the console that a call requires.
-  enum Permission: String, CaseIterable, Sendable {
-    case viewFinancialData = "financial-data"
-    case manageOrders = "manage-orders"
-    case viewApp = "app"
-  }
-
   let method: String
   /// The segments of the path. `{}` matches any single segment; `{}:verb` matches one that ends with the verb.
   let pattern: [String]
@@ -138,19 +131,6 @@ struct PlayCall {
 
 /// Counts requests by the buckets of Google's quotas. The period is one minute, and 30 seconds for voided purchases.
 final class PlayQuotas: Sendable {
-  enum Bucket: String, CaseIterable, Sendable {
-    case subscriptions
-    case subscriptionUpdates = "subscription-updates"
-    case oneTimePurchases = "one-time-purchases"
-    case orders
-    case voidedPurchases = "voided-purchases"
-
-    /// Google's limit: the number of requests that are answered in a period, and its seconds.
-    var standard: (count: Int, seconds: Double) {
-      self == .voidedPurchases ? (30, 30) : (3000, 60)
-    }
-  }
-
   private struct Window {
     var limit: Int?
     var start = Timestamp(millisecondsSince1970: 0)
@@ -177,5 +157,12 @@ final class PlayQuotas: Sendable {
   /// Sets a limit and resets the count; `nil` restores Google's limit.
   func setLimit(_ limit: Int?, of bucket: Bucket) {
     windows.withLock { $0[bucket] = Window(limit: limit) }
+  }
+}
+
+extension PlayQuotas.Bucket {
+  /// Google's limit: the number of requests that are answered in a period, and its seconds.
+  fileprivate var standard: (count: Int, seconds: Double) {
+    self == .voidedPurchases ? (30, 30) : (3000, 60)
   }
 }

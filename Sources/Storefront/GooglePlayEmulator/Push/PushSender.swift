@@ -7,15 +7,6 @@ internal import ReceiptCrypto
 internal import ReceiptHTTP
 internal import Storefront
 
-/// The push subscription: its endpoint, and the claims of its tokens.
-struct PushSubscription: Sendable {
-  var url: String?
-  /// The audience of tokens; the URL by default.
-  var audience: String?
-  var email = "pubsub-push@receiptkit-emulator.iam.gserviceaccount.com"
-  var name = "projects/receiptkit-emulator/subscriptions/play-notifications"
-}
-
 /// Pushes messages as Pub/Sub does.
 ///
 /// A message is pushed until it is accepted with status 102, 200, 201, 202 or 204, for at most seven days. Retries

@@ -5,35 +5,6 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A fault in the token of a push, for tests of receivers. A receiver must refuse each.
-enum PushTokenFault: String, CaseIterable, Sendable {
-  case noToken = "no-token"
-  case otherScheme = "other-scheme"
-  case notAToken = "not-a-token"
-  case twoParts = "two-parts"
-  case unsigned
-  case emptySignature = "empty-signature"
-  case flippedSignature = "flipped-signature"
-  case truncatedSignature = "truncated-signature"
-  case foreignKey = "foreign-key"
-  case retiredKey = "retired-key"
-  case unknownKeyId = "unknown-key-id"
-  case noKeyId = "no-key-id"
-  case otherAlgorithm = "other-algorithm"
-  case alteredPayload = "altered-payload"
-  case alteredHeader = "altered-header"
-  case expired
-  case notYetIssued = "not-yet-issued"
-  case noExpiry = "no-expiry"
-  case otherIssuer = "other-issuer"
-  case lookalikeIssuer = "lookalike-issuer"
-  case otherAudience = "other-audience"
-  case noAudience = "no-audience"
-  case otherEmail = "other-email"
-  case noEmail = "no-email"
-  case unverifiedEmail = "unverified-email"
-}
-
 /// The OIDC token of a push, as Pub/Sub makes it, with a fault if there is one.
 struct PushToken {
   let audience: String

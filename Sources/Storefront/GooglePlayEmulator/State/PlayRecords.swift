@@ -5,28 +5,9 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 extension PlayPurchase {
-  enum State: String {
-    /// The customer was asked, and the outcome is not known yet.
-    case requested
-    case pending
-    /// The outstanding payment was cancelled.
-    case canceled
-    case purchased
-  }
-
-  /// The party that ended the renewal of a subscription.
-  enum Canceller: String { case user, developer, system, replacement }
-
-  var state: State {
-    get { State(rawValue: stateName) ?? .purchased }
-    set { stateName = newValue.rawValue }
-  }
-
-  var canceller: Canceller? { cancellerName.flatMap { Canceller(rawValue: $0) } }
-
   /// Sets the party that ended the renewal, and the date; without a party, the subscription renews.
   mutating func cancel(by canceller: Canceller?, at date: Timestamp?) {
-    cancellerName = canceller?.rawValue
+    self.canceller = canceller
     cancellationDate = date
   }
 
