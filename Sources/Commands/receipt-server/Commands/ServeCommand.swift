@@ -61,23 +61,16 @@
             "The description of the API is at \(url)/openapi.json.",
           ]
         }
-        var members = ["url": url]
-        members["key"] = key
-        try? Self.write("listening", lines, members, json: json)
+        var text = lines.joined(separator: "\n")
+        if json {
+          var object = JSONWriter(type: "listening")
+          object.member("key", key)
+          object.member("url", url)
+          object.endObject()
+          text = object.text
+        }
+        try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
       }
-    }
-
-    private static func write(_ type: String, _ lines: [String], _ members: [String: String], json: Bool)
-      throws
-    {
-      var text = lines.joined(separator: "\n")
-      if json {
-        var object = JSONWriter(type: type)
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) { object.member(name, value) }
-        object.endObject()
-        text = object.text
-      }
-      try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
   }
 #endif

@@ -141,12 +141,6 @@
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider? = LoggingSystem.metadataProvider
 
-    init(label: String, writesJSON: Bool, output: LogOutput) {
-      self.label = label
-      self.writesJSON = writesJSON
-      self.output = output
-    }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
       get { metadata[key] }
       set { metadata[key] = newValue }

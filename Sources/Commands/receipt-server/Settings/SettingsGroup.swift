@@ -16,14 +16,11 @@
     /// The name of the group with a dot; empty for all settings.
     private let prefix: String
 
-    init(_ settings: SettingsReader, _ transport: any HTTPTransport) {
-      self.init(reader: settings.reader, settings: settings, transport: transport, prefix: "")
-    }
-
-    private init(
-      reader: ConfigReader, settings: SettingsReader, transport: any HTTPTransport, prefix: String
+    init(
+      _ settings: SettingsReader, _ transport: any HTTPTransport, _ reader: ConfigReader? = nil,
+      prefix: String = ""
     ) {
-      self.reader = reader
+      self.reader = reader ?? settings.reader
       self.settings = settings
       self.transport = transport
       self.prefix = prefix
@@ -31,7 +28,7 @@
 
     func group(_ path: String...) -> SettingsGroup {
       SettingsGroup(
-        reader: reader.scoped(to: ConfigKey(path)), settings: settings, transport: transport,
+        settings, transport, reader.scoped(to: ConfigKey(path)),
         prefix: "\(prefix)\(path.joined(separator: ".")).")
     }
 
