@@ -3,6 +3,7 @@
 #if Server
   import AppStoreEmulator
   import ArgumentParser
+  import Foundation
   import GooglePlay
   import GooglePlayEmulator
   import Hummingbird
@@ -15,6 +16,7 @@
   import ReceiptVerification
   import Storefront
   import StorefrontSQLite
+  import UnixSignals
 
   /// The stores and ports of one process.
   struct Emulation {
@@ -22,9 +24,9 @@
     /// The event that ends the process.
     let end: EndSignal
 
-    init(options: StoreEmulatorTool) {
+    init(options: StoreEmulatorTool) async {
       self.options = options
-      end = EndSignal(endsWithInput: !options.keepRunning)
+      end = await EndSignal(endsWithInput: !options.keepRunning)
     }
 
     func run() async throws {
@@ -86,7 +88,7 @@
       }
       let stores = places.flatMap(\.stores)
       if stores.contains(where: { $0.signing.responder == nil }) {
-        ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
+        ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n")
       }
       let named = ports.map { ($0.name, $0.listener.port) }
       let server = try await mount(places.first { $0.environment == servedEnvironment }, intake, files)
@@ -96,10 +98,10 @@
         _ = try await serving.value
         return
       }
-      ToolFailure.write(files.readyLine(ports: named, server: address), to: 1)
+      ToolFailure.write(files.readyLine(ports: named, server: address), to: .standardOutput)
       // Another catalogue has other products, and a store in a folder may have sold before.
       if let address, options.store.isEmpty, options.catalog == nil {
-        ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address), to: 2)
+        ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address))
       }
       await withTaskGroup(of: Void.self) { group in
         for place in places {
@@ -108,7 +110,7 @@
             group.addTask { [options] in try? await port.listener.serve(apps, options.serving) }
           }
           for store in place.stores {
-            group.addTask { await store.run { ToolFailure.write("app-store-emulator: \($0)\n", to: 2) } }
+            group.addTask { await store.run { ToolFailure.write("app-store-emulator: \($0)\n") } }
           }
           for store in place.play.stores { group.addTask { await store.run() } }
         }
@@ -332,6 +334,33 @@
         guard let path = options.developerKey else { return try TestKeys.developer() }
         return try SigningIdentity.privateKey(inFile: FileStore.read(path))
       }
+    }
+  }
+
+  /// The event that ends the process: SIGTERM, SIGINT, the end of standard input, or a request to shut down.
+  final class EndSignal: Sendable {
+    private let (events, source) = AsyncStream.makeStream(of: Void.self)
+
+    /// Starts to catch signals and the end of the input. Events before ``wait()`` are not lost.
+    init(endsWithInput: Bool) async {
+      let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+      Task { [self] in
+        for await _ in signals { fire() }
+      }
+      guard endsWithInput else { return }
+      // Reading blocks.
+      Thread.detachNewThread { [self] in
+        while let bytes = try? FileHandle.standardInput.read(upToCount: 1024), !bytes.isEmpty {}
+        fire()
+      }
+    }
+
+    /// Ends the process.
+    func fire() { source.yield() }
+
+    /// Waits for the end.
+    func wait() async {
+      for await _ in events { return }
     }
   }
 #endif

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Foundation
 
 /// The exit codes of failures (sysexits.h).
 enum ToolFailure {
@@ -19,7 +12,7 @@ enum ToolFailure {
 
   /// Writes the reason to standard error, and returns the error to throw.
   static func exit(_ code: Int32, _ message: String) -> ExitCode {
-    write("store-emulator: \(message)\n", to: 2)
+    write("store-emulator: \(message)\n")
     return ExitCode(code)
   }
 
@@ -39,31 +32,8 @@ enum ToolFailure {
     error as? ExitCode ?? exit(code, "\(prefix)\(error)")
   }
 
-  /// Writes a text to a file descriptor.
-  ///
-  /// Errors, such as a closed reader, are ignored.
-  static func write(_ text: String, to descriptor: Int32) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = unsafe bytes.withUnsafeBytes { unsafe systemWrite(descriptor, $0) }
-      guard count > 0 else { return }
-      bytes = bytes.dropFirst(count)
-    }
+  /// Writes a text. Errors, such as a closed reader, are ignored.
+  static func write(_ text: String, to file: FileHandle = .standardError) {
+    try? file.write(contentsOf: Data(text.utf8))
   }
-
-  private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-      unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    #elseif canImport(Musl)
-      unsafe Musl.write(descriptor, bytes.baseAddress, bytes.count)
-    #else
-      unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-    #endif
-  }
-}
-
-/// Removal of files and directories.
-enum SystemFiles {
-  static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
-  static func removeDirectory(_ path: String) -> Bool { unsafe rmdir(path) == 0 }
 }
