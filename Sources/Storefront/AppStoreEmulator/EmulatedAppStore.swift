@@ -120,9 +120,9 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       statistics.count("unknown", authorization: authorization)
       return .text("There is no such resource.\n", status: 404)
     }
-    statistics.count(route.name, authorization: authorization)
-    guard route.method == request.method else {
-      return .text("The method is \(route.method).\n", status: 405)
+    statistics.count(route.pattern.name, authorization: authorization)
+    guard route.pattern.method == request.method else {
+      return .text("The method is \(route.pattern.method).\n", status: 405)
     }
     if route.needsToken, let keys = configuration.developerKeys {
       let checks = BearerTokenChecks(keys: keys, bundleId: configuration.bundleId, now: clientClock())
@@ -169,7 +169,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     switch fault {
     case .truncatedJSON: response.body = Array(response.body.prefix(response.body.count / 2))
     case .flippedBit, .untrustedSigner, .otherApp, .otherEnvironment:
-      response.body = SignedPayloadFaults(signing: signing).apply(fault, to: response.body)
+      response.body = signing.applying(fault, to: response.body)
     default: break
     }
     return (response, fault)

@@ -4,28 +4,7 @@ package import ReceiptCodec
 internal import ReceiptTesting
 internal import Storefront
 
-/// Purchases and settings to import into an emulated App Store, read from JSON. All members are optional:
-///
-/// ```json
-/// {
-///   "reset": true, "sample": true, "pendingAnswers": 2, "notificationURL": null, "stateOfUploads": "PENDING",
-///   "hasPassedPerformanceTest": false,
-///   "transactions": [{"transaction": {"transactionId": "1"}, "customer": "a", "orderId": "W1"}],
-///   "subscriptions": [{"transaction": {"transactionId": "2"}, "renewalInfo": {}, "status": 1, "customer": "a"}],
-///   "appTransactions": [{"appTransaction": {"appTransactionId": "9"}, "customer": "a"}],
-///   "refunds": [{"transactionId": "1", "date": 1760000000000}],
-///   "notifications": [{"notification": {"notificationType": "TEST"}, "transactionIds": ["1"],
-///     "sendAttempts": [{"attemptDate": 1760000000000, "sendAttemptResult": "SUCCESS"}]}],
-///   "histories": [{"count": 10000, "customer": "big", "transaction": {"transactionId": "100000"}}],
-///   "groups": [{"groupId": "7", "groupType": "ORGANIZATION", "roles": [{"productId": "p", "role": "ADMIN"}],
-///     "members": ["9"]}]
-/// }
-/// ```
-///
-/// Payloads have Apple's field names; `bundleId`, `environment` and `appAppleId` default to the app's. `sample` adds
-/// the purchases of `SampleReceipts`, dated so that the subscription is active. A subscription continues from its
-/// state in the seed: it renews, or expires, when that is due. A status that contradicts the dates is an error.
-/// Importing a seed sends no notifications.
+/// Purchases and settings to import into an emulated App Store, read from JSON. The article of the module shows it.
 package struct EmulatorSeed: Sendable {
   private let document: SeedDocument
   /// `true` if the seed contains `notificationURL`, even as `null`.

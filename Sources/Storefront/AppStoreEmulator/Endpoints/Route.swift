@@ -4,25 +4,52 @@ public import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// A method, a path and their handler.
+/// A method and a path of an emulated store.
+package struct RoutePattern: Sendable {
+  package let method: String
+  /// `{}` matches any single segment, `{}:verb` one that ends with the verb, and `{*}` at the end one or more.
+  private let segments: [String]
+
+  package init(_ method: String, _ path: String) {
+    self.method = method
+    segments = path.split(separator: "/").map { String($0) }
+  }
+
+  package var name: String { "\(method) /" + segments.joined(separator: "/") }
+
+  /// The segments for each `{}`, which the closure must accept; `nil` if the path does not match.
+  package func parameters(_ path: [String], where accepts: (String) -> Bool = { _ in true }) -> [String]? {
+    guard path.count == segments.count || segments.last == "{*}" && path.count > segments.count else {
+      return nil
+    }
+    var found: [String] = []
+    for (pattern, segment) in zip(segments, path) where pattern != "{*}" {
+      guard pattern.hasPrefix("{}") else {
+        if pattern == segment { continue }
+        return nil
+      }
+      let verb = pattern.dropFirst(2)
+      guard segment.hasSuffix(verb), !verb.isEmpty || accepts(segment) else { return nil }
+      found.append(String(segment.dropLast(verb.count)))
+    }
+    return found
+  }
+}
+
+/// An endpoint of the App Store.
 struct Route: Sendable {
   /// Throws a ``Refusal``, or `LocalStoreError`.
   typealias Answer = @Sendable (EndpointCall) async throws -> RemoteResponse
 
-  let method: String
-  /// The segments of the path. `{}` matches any single segment; `{*}` at the end matches one or more.
-  let pattern: [String]
+  let pattern: RoutePattern
   let needsToken: Bool
   let answer: Answer
 
-  init(_ method: String, _ pattern: String, needsToken: Bool = true, _ answer: @escaping Answer) {
-    self.method = method
-    self.pattern = pattern.split(separator: "/").map { String($0) }
+  init(_ method: String, _ path: String, needsToken: Bool = true, _ answer: @escaping Answer) {
+    pattern = RoutePattern(method, path)
     self.needsToken = needsToken
     self.answer = answer
   }
-
-  var name: String { "\(method) /" + pattern.joined(separator: "/") }
 
   private static let all: [Route] =
     TransactionEndpoints.routes + ExtensionEndpoints.routes + ConsumptionEndpoints.routes
@@ -33,17 +60,10 @@ struct Route: Sendable {
   /// Finds the route of a request, and the segments for its `{}`. A literal segment has precedence over `{}`. If only
   /// the method differs, that route is returned.
   static func match(_ request: EmulatorRequest) -> (route: Route, parameters: [String])? {
-    let fitting = all.filter { $0.fits(request.path) }
-      .sorted { $0.pattern.count { $0 == "{}" } < $1.pattern.count { $0 == "{}" } }
-    guard let route = fitting.first(where: { $0.method == request.method }) ?? fitting.first else {
-      return nil
-    }
-    return (route, zip(route.pattern, request.path).filter { $0.0 == "{}" }.map(\.1))
-  }
-
-  private func fits(_ path: [String]) -> Bool {
-    (path.count == pattern.count || pattern.last == "{*}" && path.count > pattern.count)
-      && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == "{*}" || $0 == $1 }
+    let fitting = all.compactMap { route in
+      route.pattern.parameters(request.path).map { (route: route, parameters: $0) }
+    }.sorted { $0.parameters.count < $1.parameters.count }
+    return fitting.first { $0.route.pattern.method == request.method } ?? fitting.first
   }
 }
 

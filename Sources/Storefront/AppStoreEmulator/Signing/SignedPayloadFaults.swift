@@ -4,27 +4,32 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 
-/// Applies faults to the signed payloads in a body.
-struct SignedPayloadFaults {
-  let signing: EmulatorSigning
-
+/// Faults of the signed payloads in a body.
+extension EmulatorSigning {
   /// The body with every signed payload in it replaced, at any depth. A body that is not JSON is not changed.
-  func apply(_ fault: EmulatorFault, to body: [UInt8]) -> [UInt8] {
+  func applying(_ fault: EmulatorFault, to body: [UInt8]) -> [UInt8] {
     guard let json = try? JSONValue(parsing: body) else { return body }
-    return json.mappingStrings { text in
-      guard text.hasPrefix("eyJ"), let jws = try? UnverifiedJWS(parsing: Array(text.utf8)) else {
-        return text
-      }
-      return changed(jws, by: fault) ?? text
+    return json.replacing { _, value in
+      guard let text = value.string, text.hasPrefix("eyJ"),
+        let jws = try? UnverifiedJWS(parsing: Array(text.utf8))
+      else { return nil }
+      return changed(jws, by: fault).map(JSONValue.string)
     }.encoded()
   }
 
   private func changed(_ jws: UnverifiedJWS, by fault: EmulatorFault) -> String? {
     switch fault {
     case .flippedBit: flipped(jws)
-    case .untrustedSigner: signed(jws.payload, by: signing.untrusted)
-    case .otherApp: resigned(jws, Self.ofOtherApp)
-    case .otherEnvironment: resigned(jws, Self.ofOtherEnvironment)
+    case .untrustedSigner: signed(jws.payload, by: untrusted)
+    case .otherApp:
+      resigned(jws) { name, _ in
+        ["bundleId": .string("com.example.other"), "appAppleId": .integer(1)][name ?? ""]
+      }
+    case .otherEnvironment:
+      resigned(jws) { name, value in
+        guard let name, ["environment", "receiptType"].contains(name) else { return nil }
+        return value.string.map { .string($0 == "Production" ? "Sandbox" : "Production") }
+      }
     default: nil
     }
   }
@@ -40,40 +45,27 @@ struct SignedPayloadFaults {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func resigned(_ jws: UnverifiedJWS, _ change: (JSONMember) -> JSONValue?) -> String? {
+  private func resigned(_ jws: UnverifiedJWS, _ change: JSONValue.Replacement) -> String? {
     guard let payload = try? JSONValue(parsing: jws.payload) else { return nil }
-    return signed(Self.changing(payload, change).encoded(), by: signing.jws)
+    return signed(payload.replacing(change).encoded(), by: self.jws)
   }
 
   private func signed(_ payload: [UInt8], by signer: JWSSigner) -> String? {
     (try? signer.sign(encodedPayload: payload)).map { String(decoding: $0, as: UTF8.self) }
   }
-
-  private static func ofOtherApp(_ member: JSONMember) -> JSONValue? {
-    ["bundleId": .string("com.example.other"), "appAppleId": .integer(1)][member.name]
-  }
-
-  private static func ofOtherEnvironment(_ member: JSONMember) -> JSONValue? {
-    guard ["environment", "receiptType"].contains(member.name) else { return nil }
-    return member.value.string.map { .string($0 == "Production" ? "Sandbox" : "Production") }
-  }
-
-  /// Changes members of an object and of the objects nested in it.
-  private static func changing(_ value: JSONValue, _ change: (JSONMember) -> JSONValue?) -> JSONValue {
-    guard case .object(let members) = value else { return value }
-    return .object(
-      members.map { JSONMember(name: $0.name, value: change($0) ?? changing($0.value, change)) })
-  }
 }
 
 extension JSONValue {
-  /// The value with every string in it transformed, at any depth.
-  fileprivate func mappingStrings(_ change: (String) -> String) -> JSONValue {
-    switch self {
-    case .string(let text): .string(change(text))
-    case .array(let elements): .array(elements.map { $0.mappingStrings(change) })
+  /// Another value in place of one, if there is one; of a member also its name.
+  fileprivate typealias Replacement = (_ name: String?, _ value: JSONValue) -> JSONValue?
+
+  /// The value with values in it replaced, at any depth.
+  fileprivate func replacing(of name: String? = nil, _ replacement: Replacement) -> JSONValue {
+    if let other = replacement(name, self) { return other }
+    return switch self {
+    case .array(let elements): .array(elements.map { $0.replacing(replacement) })
     case .object(let members):
-      .object(members.map { JSONMember(name: $0.name, value: $0.value.mappingStrings(change)) })
+      .object(members.map { JSONMember(name: $0.name, value: $0.value.replacing(of: $0.name, replacement)) })
     default: self
     }
   }

@@ -11,53 +11,33 @@ internal import Synchronization
 struct PlayRoute: Sendable {
   typealias Answer = @Sendable (PlayCall) async throws -> RemoteResponse
 
-  let method: String
-  /// The segments of the path. `{}` matches any single segment; `{}:verb` matches one that ends with the verb.
-  let pattern: [String]
+  let pattern: RoutePattern
   let bucket: PlayQuotas.Bucket
   let permission: Permission
   let answer: Answer
 
   init(
-    _ method: String, _ pattern: String, _ bucket: PlayQuotas.Bucket, _ permission: Permission = .viewApp,
+    _ method: String, _ path: String, _ bucket: PlayQuotas.Bucket, _ permission: Permission = .viewApp,
     _ answer: @escaping Answer
   ) {
-    self.method = method
-    self.pattern = pattern.split(separator: "/").map { String($0) }
+    pattern = RoutePattern(method, path)
     self.bucket = bucket
     self.permission = permission
     self.answer = answer
   }
-
-  var name: String { "\(method) /" + pattern.joined(separator: "/") }
 
   static let all: [PlayRoute] =
     ProductEndpoints.routes + SubscriptionEndpoints.routes + OrderEndpoints.routes
 
   /// The route of a path, and the segments for its `{}`.
   static func match(_ method: String, _ path: [String]) -> (route: PlayRoute, parameters: [String])? {
-    for route in all where route.method == method {
-      if let parameters = route.parameters(path) { return (route, parameters) }
-    }
-    return nil
-  }
-
-  private func parameters(_ path: [String]) -> [String]? {
-    guard path.count == pattern.count else { return nil }
-    var found: [String] = []
-    for (part, segment) in zip(pattern, path) {
-      if part == "{}" {
-        // A segment with a verb belongs to another method.
-        guard !segment.contains(":") else { return nil }
-        found.append(segment)
-      } else if part.hasPrefix("{}") {
-        guard segment.hasSuffix(part.dropFirst(2)) else { return nil }
-        found.append(String(segment.dropLast(part.count - 2)))
-      } else if part != segment {
-        return nil
+    for route in all where route.pattern.method == method {
+      // A segment with a verb belongs to another method.
+      if let parameters = route.pattern.parameters(path, where: { !$0.contains(":") }) {
+        return (route, parameters)
       }
     }
-    return found
+    return nil
   }
 }
 

@@ -67,6 +67,20 @@ struct PlayView {
     return now > expiryDate.addingSeconds(EmulatedPlayStore.rememberedDays * 86_400)
   }
 
+  /// `INAPP_PURCHASE_DATA`.
+  func purchaseData(packageName: String) -> JSONMembers {
+    let isPending = purchase.state == .pending
+    return [
+      "orderId": isPending ? nil : purchase.orders.last?.orderId, "packageName": packageName,
+      "productId": purchase.productId, "purchaseTime": purchase.purchaseDate,
+      "purchaseState": isPending ? 4 : isRevoked ? 1 : 0, "purchaseToken": purchase.token,
+      "obfuscatedAccountId": purchase.obfuscatedAccountId,
+      "obfuscatedProfileId": purchase.obfuscatedProfileId, "quantity": purchase.quantity,
+      "autoRenewing": purchase.isSubscription ? autoRenews : nil, "acknowledged": purchase.isAcknowledged,
+      "developerPayload": purchase.developerPayload,
+    ]
+  }
+
   /// The two letters of the storefront's region; `nil` if the storefront is unknown.
   var region: String? { Self.regions[transaction?.storefront ?? ""] }
 

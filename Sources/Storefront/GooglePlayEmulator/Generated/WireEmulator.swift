@@ -186,3 +186,19 @@ struct PushSubscription: Sendable, Hashable {
   init() {
   }
 }
+
+extension TokenEndpoint {
+  /// An error of Google's token endpoint.
+  struct Refusal: Sendable, Error, Hashable {
+    /// The code.
+    let error: String
+    /// The description.
+    let description: String
+
+    /// Creates one from its fields.
+    init(_ error: String, _ description: String) {
+      self.error = error
+      self.description = description
+    }
+  }
+}
