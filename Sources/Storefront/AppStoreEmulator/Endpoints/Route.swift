@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AppStoreServer
+internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 internal import Storefront
 
 /// A method and a path of an emulated store.
@@ -129,6 +131,14 @@ struct EndpointCall {
     return values.first
   }
 
+  /// The token of a page in the query, which must have been issued for a list.
+  func page(_ name: String, of list: [String], orElse error: Refusal) throws -> PageToken? {
+    try value(name, orElse: error).map { text in
+      guard let token = PageToken(text, query: list) else { throw error }
+      return token
+    }
+  }
+
   func instant(_ name: String, orElse error: Refusal) throws -> Timestamp? {
     try value(name, orElse: error).map { try Self.instant(Int64($0), orElse: error) }
   }
@@ -189,6 +199,45 @@ struct EndpointCall {
   func transactionIdentifier() throws -> String {
     guard Self.isTransactionIdentifier(parameter()) else { throw Refusal.invalidTransactionId }
     return parameter()
+  }
+}
+
+/// An opaque `revision` or `paginationToken`: a position in a list, bound to its query. It is not human-readable,
+/// because clients must not interpret it.
+struct PageToken: Hashable {
+  static let pageSize = 20
+
+  /// The position of the last element that was read. Each list defines its meaning.
+  var position: Int64
+  var issued: Timestamp
+
+  /// The token as text. `query` is the endpoint with its filters. The token is valid only for the same query.
+  func text(query: [String]) -> String {
+    var bytes = Self.digest(query)
+    for number in [position, Int64(issued.wholeMilliseconds / 1000)] {
+      bytes += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+    return Base64URL.encodeToString(bytes)
+  }
+
+  init(position: Int64, issued: Timestamp) {
+    self.position = position
+    self.issued = issued
+  }
+
+  /// Reads a token; `nil` if it was not issued for this query.
+  init?(_ text: String, query: [String]) {
+    guard text.utf8.count == 32, let bytes = try? Base64URL.decode(Array(text.utf8)), bytes.count == 24,
+      Array(bytes[..<8]) == Self.digest(query)
+    else { return nil }
+    func integer(_ range: Range<Int>) -> Int64 { bytes[range].reduce(0) { $0 << 8 | Int64($1) } }
+    self.position = integer(8..<16)
+    self.issued = Timestamp(secondsSince1970: integer(16..<24))
+  }
+
+  private static func digest(_ query: [String]) -> [UInt8] {
+    // No filter contains the separator, so ["ab", "c"] and ["a", "bc"] differ.
+    Array(Digest.hash(Array(query.joined(separator: "\u{0}").utf8), using: .sha256).prefix(8))
   }
 }
 

@@ -137,9 +137,7 @@ enum TransactionEndpoints {
 
   /// The position in the revision that the request continues.
   private static func revision(_ call: EndpointCall) throws -> Int64? {
-    guard let revision = try call.value("revision", orElse: .invalidRequestRevision) else { return nil }
-    guard let token = PageToken(revision, query: query(call)) else { throw Refusal.invalidRequestRevision }
-    return token.position
+    try call.page("revision", of: query(call), orElse: .invalidRequestRevision)?.position
   }
 
   private static func revision(_ position: Int64, _ call: EndpointCall) -> String {

@@ -81,3 +81,31 @@ extension FaultScript.Rule {
   /// A rule that applies a fault to every request.
   public static func always(_ fault: EmulatorFault) -> Self { Self([fault], requests: nil) }
 }
+
+extension FaultScript {
+  /// Reads a list of rules.
+  static func rules(_ json: JSONValue) throws -> [Rule] {
+    guard let list = json.array else { throw EmulatorControl.Failure("Faults are a list of rules.") }
+    return try list.enumerated().map { index, json in
+      do { return try Rule(FaultRule(control: json.encoded())) } catch {
+        throw EmulatorControl.Failure("Rule \(index): \(error)")
+      }
+    }
+  }
+}
+
+extension FaultScript.Rule {
+  fileprivate init(_ json: FaultRule) throws {
+    let checks = [
+      (!json.faults.isEmpty, "\"faults\" is empty."),
+      (json.requests ?? 1 >= 1, "\"requests\" is less than 1."),
+      (0...1 ~= json.probability ?? 1, "\"probability\" is not a number of 0 to 1."),
+      (json.path?.hasPrefix("/") ?? true, "\"path\" is not a text that begins with /."),
+      (json.target?.hasPrefix("/") ?? true, "\"target\" is not a text that begins with /."),
+    ]
+    if let failed = checks.first(where: { !$0.0 }) { throw EmulatorControl.Failure(failed.1) }
+    self.init(
+      try json.faults.map { try EmulatorFault($0) }, requests: json.requests, probability: json.probability,
+      seed: UInt64(bitPattern: json.seed), path: json.path, target: json.target)
+  }
+}

@@ -23,11 +23,12 @@ struct PushToken {
   }
 
   private func signed(_ keys: PushKeys) throws(CryptoError) -> String {
-    let current = try keys.current()
-    var key = current
-    var keyId: String? = current.keyId
-    var algorithm = "RS256"
-    var digest = DigestAlgorithm.sha256
+    var key = try keys.current()
+    var keyId: String? = key.keyId
+    var (algorithm, digest) = ("RS256", DigestAlgorithm.sha256)
+    var issued = Int64(now.millisecondsSince1970 / 1000)
+    var issuer = "https://accounts.google.com"
+    var (audience, email): (String?, String?) = (audience, email)
     switch fault {
     case .foreignKey: key = try PushKeys.Key.make()
     case .retiredKey:
@@ -37,48 +38,36 @@ struct PushToken {
     case .noKeyId: keyId = nil
     case .otherAlgorithm: (algorithm, digest) = ("RS512", .sha512)
     case .unsigned: algorithm = "none"
-    default: break
-    }
-    func header(type: String) -> String { Self.part(["alg": algorithm, "kid": keyId, "typ": type]) }
-    let input = header(type: "JWT") + "." + Self.part(claims())
-    var signature = try key.privateKey.signature(for: Array(input.utf8), using: .rsaPKCS1v15(digest))
-    switch fault {
-    case .twoParts: return input
-    case .unsigned, .emptySignature: return input + "."
-    case .flippedSignature: signature[0] ^= 1
-    case .truncatedSignature: signature.removeLast()
-    default: break
-    }
-    let end = Base64URL.encodeToString(signature)
-    switch fault {
-    case .alteredPayload:
-      return "\(header(type: "JWT")).\(Self.part(claims(subject: "100000000000000000009"))).\(end)"
-    case .alteredHeader: return "\(header(type: "at+jwt")).\(Self.part(claims())).\(end)"
-    default: return "\(input).\(end)"
-    }
-  }
-
-  private func claims(subject: String = "100000000000000000002") -> JSONMembers {
-    var issued = Int64(now.millisecondsSince1970 / 1000)
-    switch fault {
     case .expired: issued -= 7200
     case .notYetIssued: issued += 7200
+    case .otherIssuer: issuer = "https://issuer.example.com"
+    case .lookalikeIssuer: issuer = "https://accounts.google.com.example.com"
+    case .otherAudience: audience = "\(self.audience)/other"
+    case .noAudience: audience = nil
+    case .otherEmail: email = "somebody@another-project.iam.gserviceaccount.com"
+    case .noEmail: email = nil
     default: break
     }
-    let issuer =
-      switch fault {
-      case .otherIssuer: "https://issuer.example.com"
-      case .lookalikeIssuer: "https://accounts.google.com.example.com"
-      default: "https://accounts.google.com"
-      }
-    let email = fault == .otherEmail ? "somebody@another-project.iam.gserviceaccount.com" : email
-    return [
-      "aud": fault == .noAudience ? nil : fault == .otherAudience ? audience + "/other" : audience,
-      "azp": "100000000000000000002", "email": fault == .noEmail ? nil : email,
-      "email_verified": fault != .unverifiedEmail, "exp": fault == .noExpiry ? nil : issued + 3600,
-      "iat": issued, "iss": issuer, "sub": subject,
-    ]
+    func input(type: String = "JWT", subject: String = "100000000000000000002") -> String {
+      let header: JSONMembers = ["alg": algorithm, "kid": keyId, "typ": type]
+      let claims: JSONMembers = [
+        "aud": audience, "azp": "100000000000000000002", "email": email,
+        "email_verified": fault != .unverifiedEmail, "exp": fault == .noExpiry ? nil : issued + 3600,
+        "iat": issued, "iss": issuer, "sub": subject,
+      ]
+      return [header, claims].map { Base64URL.encodeToString($0.encoded()) }.joined(separator: ".")
+    }
+    var presented = input()
+    var signature = try key.privateKey.signature(for: Array(presented.utf8), using: .rsaPKCS1v15(digest))
+    switch fault {
+    case .twoParts: return presented
+    case .unsigned, .emptySignature: signature = []
+    case .flippedSignature: signature[0] ^= 1
+    case .truncatedSignature: signature.removeLast()
+    case .alteredPayload: presented = input(subject: "100000000000000000009")
+    case .alteredHeader: presented = input(type: "at+jwt")
+    default: break
+    }
+    return "\(presented).\(Base64URL.encodeToString(signature))"
   }
-
-  private static func part(_ members: JSONMembers) -> String { Base64URL.encodeToString(members.encoded()) }
 }

@@ -69,13 +69,11 @@ struct PlayLedger: Sendable {
   // MARK: - Reading
 
   func header() async throws(LocalStoreError) -> PlayHeader {
-    guard let bytes = try await store.value(of: Self.headerKey, in: .playHeader) else { return PlayHeader() }
-    return try Self.decode(bytes, at: "play-header")
+    try await row(Self.headerKey, in: .playHeader) ?? PlayHeader()
   }
 
   func purchase(token: String) async throws(LocalStoreError) -> PlayPurchase? {
-    guard let bytes = try await store.value(of: token, in: .playPurchases) else { return nil }
-    return try Self.decode(bytes, at: "play-purchases/\(token)")
+    try await row(token, in: .playPurchases)
   }
 
   func purchase(_ name: Name) async throws(LocalStoreError) -> PlayPurchase? {
@@ -96,18 +94,18 @@ struct PlayLedger: Sendable {
   func voided(
     after key: String?, limit: Int
   ) async throws(LocalStoreError) -> [(key: String, record: PlayVoidedPurchase)] {
-    try await list(.playVoided, "play-voided", after: key, limit: limit)
+    try await list(.playVoided, after: key, limit: limit)
   }
 
   func messages(after number: Int64, limit: Int) async throws(LocalStoreError) -> [PlayMessage] {
-    try await list(.playMessages, "play-messages", after: StoreKey.number(number), limit: limit).map(\.record)
+    try await list(.playMessages, after: StoreKey.number(number), limit: limit).map(\.record)
   }
 
   private func list<Record: JSONObject>(
-    _ collection: RecordCollection, _ place: String, after key: String?, limit: Int
+    _ collection: RecordCollection, after key: String?, limit: Int
   ) async throws(LocalStoreError) -> [(key: String, record: Record)] {
     try await store.records(in: collection, after: key, limit: limit).map { record throws(LocalStoreError) in
-      (record.key, try Self.decode(record.value, at: "\(place)/\(record.key)"))
+      (record.key, try StoredRecords.decode(record, in: collection))
     }
   }
 
@@ -115,19 +113,17 @@ struct PlayLedger: Sendable {
   func nextMessage() async throws(LocalStoreError) -> (date: Timestamp, message: PlayMessage)? {
     guard let due = try await store.records(in: .playDueMessages, limit: 1).first else { return nil }
     let number = String(due.key.drop { $0 != "/" }.dropFirst())
-    guard let bytes = try await store.value(of: number, in: .playMessages) else {
+    guard let message: PlayMessage = try await row(number, in: .playMessages) else {
       throw LocalStoreError(.corrupt, at: "play-due-messages/\(due.key)", "The message is not stored.")
     }
-    let message: PlayMessage = try Self.decode(bytes, at: "play-messages/\(number)")
     return (Timestamp(millisecondsSince1970: Double(due.key.prefix { $0 != "/" }) ?? 0), message)
   }
 
-  private static func decode<Record: JSONObject>(
-    _ bytes: [UInt8], at place: String
-  ) throws(LocalStoreError) -> Record {
-    do throws(MalformedReceipt) { return try Record(json: bytes, part: "record", limits: .standard) } catch {
-      throw LocalStoreError(.corrupt, at: place, error.description)
-    }
+  private func row<Record: JSONObject>(
+    _ key: String, in collection: RecordCollection
+  ) async throws(LocalStoreError) -> Record? {
+    guard let bytes = try await store.value(of: key, in: collection) else { return nil }
+    return try StoredRecords.decode(StoredRecord(key: key, value: bytes), in: collection)
   }
 
   // MARK: - Writing
