@@ -8,16 +8,6 @@ internal import Storefront
 
 /// The answer of `verifyReceipt` to one app receipt.
 struct ReceiptVerification {
-  /// The documented values of `status`.
-  private enum Status: Int64 {
-    case unreadableRequest = 21_000
-    case malformedReceipt = 21_002
-    case notAuthenticated = 21_003
-    case wrongSharedSecret = 21_004
-    case sandboxReceipt = 21_007
-    case productionReceipt = 21_008
-  }
-
   private let call: EndpointCall
 
   init(_ call: EndpointCall) { self.call = call }

@@ -5,14 +5,6 @@ internal import ReceiptCodec
 
 /// The delivery of an answer on the wire: the steps that the server takes, in order.
 package struct EmulatorDelivery: Sendable, Hashable {
-  package enum Step: Sendable, Hashable {
-    case wait(milliseconds: Int)
-    case send([UInt8])
-    /// Sends the bytes repeatedly until the client disconnects.
-    case sendForever([UInt8])
-    case waitForEnd
-  }
-
   package var steps: [Step]
   /// The state of the connection after the steps.
   package var end: End

@@ -238,3 +238,82 @@ extension EmulatorState {
     }
   }
 }
+
+/// A fault in an answer: of the connection, of the response, or of the signed payloads in it.
+public enum EmulatorFault: Sendable, Hashable {
+  /// The correct answer, delayed.
+  case delay(milliseconds: Int)
+  /// No bytes are sent, and the connection stays open.
+  case neverAnswer
+  /// The connection is closed after this number of bytes of the response, including its head.
+  case cut(afterBytes: Int)
+  /// The connection is reset after this number of bytes.
+  case reset(afterBytes: Int)
+  /// `Content-Length` is wrong by this number of bytes.
+  case contentLength(off: Int)
+  /// A chunked body with malformed chunks.
+  case brokenChunks
+  /// Bytes that are not HTTP.
+  case notHTTP
+  /// A body that does not end.
+  case endlessBody
+  /// A head that does not end.
+  case endlessHead
+  /// This status, with a text body and an optional `Retry-After` in seconds from now.
+  case status(Int, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
+  /// Error JSON of the App Store. The status is the code divided by 10000.
+  case error(code: Int64, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
+  /// The correct answer to this number of requests in each period of seconds, then the App Store's error
+  /// 4290000 with `Retry-After` as UNIX time in milliseconds.
+  case rateLimit(requests: Int, seconds: Int)
+  /// A redirect.
+  case redirect(RedirectTarget)
+  /// JSON with values of wrong types.
+  case wrongJSON
+  /// Truncated JSON in a complete response.
+  case truncatedJSON
+  /// The JSON of another endpoint.
+  case otherEndpoint
+  /// `verifyReceipt` answers with this status and nothing else.
+  case receiptStatus(Int, isRetryable: Bool? = nil)
+  /// One bit of each signed payload is flipped.
+  case flippedBit
+  /// Signed payloads are signed by another identity.
+  case untrustedSigner
+  /// Signed payloads name another app.
+  case otherApp
+  /// Signed payloads name the other environment.
+  case otherEnvironment
+}
+
+extension EmulatorDelivery {
+  /// A step of the delivery of an answer.
+  package enum Step: Sendable, Hashable {
+    /// Waits.
+    case wait(milliseconds: Int)
+    /// Sends the bytes.
+    case send([UInt8])
+    /// Sends the bytes repeatedly until the client disconnects.
+    case sendForever([UInt8])
+    /// Waits until the client disconnects.
+    case waitForEnd
+  }
+}
+
+extension ReceiptVerification {
+  /// The documented values of `status` of `verifyReceipt`.
+  enum Status: Int64, Sendable, Hashable, CaseIterable {
+    /// The request cannot be read.
+    case unreadableRequest = 21_000
+    /// The receipt is malformed.
+    case malformedReceipt = 21_002
+    /// The receipt is not authentic.
+    case notAuthenticated = 21_003
+    /// The shared secret is not the app's.
+    case wrongSharedSecret = 21_004
+    /// The receipt is from the sandbox.
+    case sandboxReceipt = 21_007
+    /// The receipt is from production.
+    case productionReceipt = 21_008
+  }
+}

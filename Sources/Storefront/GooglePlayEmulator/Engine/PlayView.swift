@@ -82,12 +82,7 @@ struct PlayView {
   }
 
   /// The two letters of the storefront's region; `nil` if the storefront is unknown.
-  var region: String? { Self.regions[transaction?.storefront ?? ""] }
-
-  private static let regions = [
-    "USA": "US", "CAN": "CA", "MEX": "MX", "BRA": "BR", "GBR": "GB", "IRL": "IE", "DEU": "DE", "FRA": "FR",
-    "ITA": "IT", "ESP": "ES", "PRT": "PT", "NLD": "NL", "BEL": "BE", "AUT": "AT", "CHE": "CH", "POL": "PL",
-    "SWE": "SE", "NOR": "NO", "DNK": "DK", "FIN": "FI", "JPN": "JP", "KOR": "KR", "IND": "IN", "AUS": "AU",
-    "NZL": "NZ", "TUR": "TR", "ZAF": "ZA",
-  ]
+  var region: String? {
+    transaction?.storefront.flatMap { StorefrontRegion(countryCode: $0)?.regionCode }
+  }
 }

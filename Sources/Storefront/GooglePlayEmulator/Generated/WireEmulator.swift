@@ -202,3 +202,17 @@ extension TokenEndpoint {
     }
   }
 }
+
+extension PlayLedger {
+  /// An additional key for looking up a purchase, besides its token.
+  enum Name: Sendable, Hashable {
+    /// A transaction of the engine.
+    case transaction(String)
+    /// An order.
+    case order(String)
+    /// The request of an account.
+    case request(account: String, id: String)
+    /// The present purchase of a subscription, by its original transaction.
+    case current(String)
+  }
+}

@@ -9,24 +9,6 @@ struct PlayLedger: Sendable {
   let store: LocalStore
   private static let headerKey = "play"
 
-  /// An additional key for looking up a purchase, besides its token.
-  enum Name {
-    case transaction(String)
-    case order(String)
-    case request(account: String, id: String)
-    /// The present purchase of a subscription, by its original transaction.
-    case current(String)
-
-    var key: String {
-      switch self {
-      case .transaction(let id): StoreKey.joined("transaction", id)
-      case .order(let id): StoreKey.joined("order", id)
-      case .request(let account, let id): StoreKey.joined("request", account, id)
-      case .current(let id): StoreKey.joined("current", id)
-      }
-    }
-  }
-
   struct Change {
     var header: PlayHeader
     var records: [RecordChange] = []
@@ -172,5 +154,16 @@ struct PlayLedger: Sendable {
       records.append(.put(.playDueMessages, key: StoreKey.dated(next, message.number), value: []))
     }
     try await store.commit(records)
+  }
+}
+
+extension PlayLedger.Name {
+  var key: String {
+    switch self {
+    case .transaction(let id): StoreKey.joined("transaction", id)
+    case .order(let id): StoreKey.joined("order", id)
+    case .request(let account, let id): StoreKey.joined("request", account, id)
+    case .current(let id): StoreKey.joined("current", id)
+    }
   }
 }
