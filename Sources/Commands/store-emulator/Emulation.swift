@@ -21,7 +21,6 @@
   /// The stores and ports of one process.
   struct Emulation {
     let options: StoreEmulatorTool
-    /// The event that ends the process.
     let end: EndSignal
 
     init(options: StoreEmulatorTool) async {
@@ -179,7 +178,6 @@
         """
     }
 
-    /// A store in a folder, with its settings.
     private struct StoreInFolder {
       let folder: StoreFolder
       var settings: StoreSettings
@@ -355,10 +353,8 @@
       }
     }
 
-    /// Ends the process.
     func fire() { source.yield() }
 
-    /// Waits for the end.
     func wait() async {
       for await _ in events { return }
     }

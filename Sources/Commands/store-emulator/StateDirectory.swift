@@ -19,7 +19,6 @@
       "developerKey": "developer-key.p8", "developer": "developer.json",
     ]
 
-    /// The database of the server.
     var database: String { "\(path)/server.sqlite" }
     /// The file with the key of the server's API.
     var apiKey: String { "\(path)/api-key.txt" }
@@ -54,7 +53,6 @@
       _ = try? FileSystem.removeDirectory(path)
     }
 
-    /// Removes the server's database.
     func removeDatabase() {
       for suffix in ["", "-wal", "-shm"] { try? FileSystem.remove(database + suffix) }
     }

@@ -160,7 +160,6 @@ public final class EmulatedPlayStore: Sendable {
     }
   }
 
-  /// Sets whether the next payments of a customer stay pending.
   func setPending(_ isPending: Bool, _ account: String) {
     pending.withState { accounts in
       if isPending { accounts.insert(account) } else { accounts.remove(account) }

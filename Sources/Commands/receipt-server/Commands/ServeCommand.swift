@@ -6,7 +6,6 @@
   import ReceiptCodec
   import ReceiptService
 
-  /// `receipt-server serve`.
   struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "serve", abstract: "Serve until SIGTERM or SIGINT, and finish what was accepted.",

@@ -21,7 +21,6 @@
   /// Lines that do not fit into the buffer, or that cannot be written, are counted. The next line that can be written
   /// reports their number.
   final class LogOutput: Sendable {
-    /// Standard error.
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
     static let maximumByteCount = 1 << 20

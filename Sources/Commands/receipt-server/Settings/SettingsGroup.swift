@@ -86,23 +86,16 @@
     }
 
     func url(_ name: String) throws -> RemoteURL? {
-      try string(name).map { text in
-        do throws(RemoteURL.Failure) {
-          return try RemoteURL(text)
-        } catch {
-          throw self.error(name, error.description)
-        }
-      }
+      try string(name).map { text in try naming(name) { try RemoteURL(text) } }
     }
 
     func contents(_ name: String) throws -> [UInt8]? {
-      try path(name).map { path in
-        do {
-          return try FileStore.read(path)
-        } catch {
-          throw self.error(name, "\(error)")
-        }
-      }
+      try path(name).map { path in try naming(name) { try FileStore.read(path) } }
+    }
+
+    /// Does work, an error of which becomes one that names the setting.
+    func naming<Value>(_ name: String, _ place: String = "", _ work: () throws -> Value) throws -> Value {
+      do { return try work() } catch { throw self.error(name, "\(place)\(error)") }
     }
 
     /// The text of a file, without white space around it.

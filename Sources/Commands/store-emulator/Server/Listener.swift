@@ -20,7 +20,6 @@
     /// The maximum number of bytes that the decoder buffers for an incomplete head.
     private static let longestHead = 256 << 10
 
-    /// Opens a port.
     static func open(host: String, port: Int, tls: NIOSSLContext?) async throws -> Listener {
       var limits = NIOHTTPDecoderLimitConfiguration()
       (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (longestHead, longestHead)

@@ -6,7 +6,6 @@ package import ReceiptCodec
 
 /// The control interface for tests in other processes, over HTTP. The article of the module lists the requests.
 package struct EmulatorControl: Sendable {
-  /// An error in a control request.
   package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

@@ -79,7 +79,6 @@ struct EndpointCall {
   var configuration: EmulatedAppStore.Configuration { store.configuration }
 
   var purchases: LocalStore { store.purchases }
-  /// The state of the store besides purchases.
   var state: EmulatorState { store.state.withState { $0 } }
 
   /// Changes the state, and answers without a body.

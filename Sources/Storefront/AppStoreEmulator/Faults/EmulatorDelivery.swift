@@ -6,7 +6,6 @@ internal import ReceiptCodec
 /// The delivery of an answer on the wire: the steps that the server takes, in order.
 package struct EmulatorDelivery: Sendable, Hashable {
   package var steps: [Step]
-  /// The state of the connection after the steps.
   package var end: End
   /// The status of the response, for a log.
   package private(set) var status: Int?
@@ -24,7 +23,6 @@ package struct EmulatorDelivery: Sendable, Hashable {
     status = response.status
   }
 
-  /// The delivery of a response, with a fault if there is one.
   init(_ response: RemoteResponse, _ fault: EmulatorFault?) {
     self = fault?.delivery(of: response) ?? EmulatorDelivery(response)
     status = response.status

@@ -76,7 +76,6 @@ extension FaultMembers {
     return value
   }
 
-  /// Takes a required number.
   fileprivate mutating func number(
     _ name: String, _ member: WritableKeyPath<FaultMembers, Int?>, in range: ClosedRange<Int> = 0 ... .max
   ) throws -> Int {

@@ -47,7 +47,6 @@ public final class FaultScript: Sendable {
     rules.withLock { $0.append(Running(rule)) }
   }
 
-  /// The fault of a request, if any.
   func next(for request: EmulatorRequest, at now: Timestamp) -> EmulatorFault? {
     let path = "/" + request.path.joined(separator: "/")
     return rules.withLock { rules in
@@ -83,7 +82,6 @@ extension FaultScript.Rule {
 }
 
 extension FaultScript {
-  /// Reads a list of rules.
   static func rules(_ json: JSONValue) throws -> [Rule] {
     guard let list = json.array else { throw EmulatorControl.Failure("Faults are a list of rules.") }
     return try list.enumerated().map { index, json in

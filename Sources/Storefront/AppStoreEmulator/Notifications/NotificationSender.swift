@@ -11,7 +11,6 @@ internal import Storefront
 ///
 /// An attempt is recorded after its answer. If the process ends in between, the notification is sent again.
 struct NotificationSender: Sendable {
-  /// The hours between attempts.
   static let retryHours: [Double] = [1, 12, 24, 48, 72]
 
   let store: LocalStore

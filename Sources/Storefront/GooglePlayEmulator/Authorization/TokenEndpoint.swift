@@ -150,6 +150,5 @@ final class TokenEndpoint: Sendable {
     guard token.hasScope else { throw .insufficientScope }
   }
 
-  /// Makes all access tokens invalid.
   func revokeAll() { tokens.withLock { $0 = [:] } }
 }
