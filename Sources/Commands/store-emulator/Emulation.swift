@@ -293,17 +293,10 @@
     }
 
     private func catalog(_ folder: StoreFolder?) throws -> ProductCatalog {
-      let files =
-        options.catalog.map { [$0] } ?? folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
-      for (index, file) in files.enumerated() {
-        let contents: [UInt8]
-        do throws(SigningError) { contents = try FileStore.read(file) } catch {
-          guard index < files.count - 1 else { throw error }
-          continue
-        }
-        return try StoreFolder.catalog(contents, isStoreKit: file.hasSuffix(".storekit"))
-      }
-      return .sample
+      let files = folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
+      guard let file = options.catalog ?? files.first(where: FileManager.default.fileExists) ?? files.last
+      else { return .sample }
+      return try StoreFolder.catalog(FileStore.read(file), isStoreKit: file.hasSuffix(".storekit"))
     }
 
     private static func time(_ text: String) throws -> Timestamp {

@@ -33,10 +33,7 @@
         for warning in settings.warnings { ServerExit.note(warning) }
         guard json else { return print("the configuration can take effect") }
         var object = JSONWriter(type: "configuration")
-        object.name("settings")
-        object.beginArray()
-        for name in settings.names { object.string(name) }
-        object.endArray()
+        object.array("settings", settings.names) { $1.string($0) }
         object.endObject()
         return print(object.text)
       }

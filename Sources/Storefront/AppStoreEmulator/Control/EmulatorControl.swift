@@ -6,12 +6,6 @@ package import ReceiptCodec
 
 /// The control interface for tests in other processes, over HTTP. The article of the module lists the requests.
 package struct EmulatorControl: Sendable {
-  package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-  }
-
   let store: EmulatedAppStore
   private let shutdown: @Sendable () -> Void
 

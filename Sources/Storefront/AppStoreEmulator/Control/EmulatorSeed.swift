@@ -2,7 +2,7 @@
 
 package import ReceiptCodec
 internal import ReceiptTesting
-internal import Storefront
+package import Storefront
 
 /// Purchases and settings to import into an emulated App Store, read from JSON. The article of the module shows it.
 package struct EmulatorSeed: Sendable {
@@ -11,12 +11,8 @@ package struct EmulatorSeed: Sendable {
   private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
 
-  package init(
-    json: JSONValue, configuration: EmulatedAppStore.Configuration
-  ) throws(EmulatorControl.Failure) {
-    do throws(MalformedReceipt) { document = try SeedDocument(control: json.encoded()) } catch {
-      throw EmulatorControl.Failure(error.description)
-    }
+  package init(json: JSONValue, configuration: EmulatedAppStore.Configuration) throws {
+    document = try SeedDocument(control: json.encoded())
     if let index = document.histories.firstIndex(where: { !(1...1_000_000 ~= $0.count) }) {
       throw EmulatorControl.Failure("\"histories[\(index)].count\" is 1 to 1000000.")
     }
@@ -24,17 +20,13 @@ package struct EmulatorSeed: Sendable {
     self.configuration = configuration
   }
 
-  package func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
-    do {
-      try await set(store)
-      if document.sample { try await addSample(to: store.purchases) }
-      try await addPurchases(to: store.purchases)
-      for notification in document.notifications { try await add(notification, to: store.purchases) }
-      store.state.withState { state in
-        for group in document.groups { state.groups[group.groupId] = group }
-      }
-    } catch {
-      throw EmulatorControl.Failure("\(error)")
+  package func apply(to store: EmulatedAppStore) async throws(LocalStoreError) {
+    try await set(store)
+    if document.sample { try await addSample(to: store.purchases) }
+    try await addPurchases(to: store.purchases)
+    for notification in document.notifications { try await add(notification, to: store.purchases) }
+    store.state.withState { state in
+      for group in document.groups { state.groups[group.groupId] = group }
     }
   }
 

@@ -8,9 +8,13 @@ internal import Storefront
 
 /// The answer of `verifyReceipt` to one app receipt.
 struct ReceiptVerification {
-  private let call: EndpointCall
+  static let routes = [
+    Route("POST", "/verifyReceipt", needsToken: false) { call in
+      .json(await ReceiptVerification(call: call).answer())
+    }
+  ]
 
-  init(_ call: EndpointCall) { self.call = call }
+  fileprivate let call: EndpointCall
 
   func answer() async -> JSONMembers {
     guard let request = try? call.body() else { return status(.unreadableRequest) }
@@ -192,13 +196,4 @@ extension InAppPurchase {
     isInIntroOfferPeriod = isIntroductory && !isFree
     promotionalOfferId = transaction.offerType == .promotional ? transaction.offerIdentifier : nil
   }
-}
-
-/// The endpoint `verifyReceipt`, which needs no token.
-enum ReceiptEndpoints {
-  static let routes = [
-    Route("POST", "/verifyReceipt", needsToken: false) { call in
-      .json(await ReceiptVerification(call).answer())
-    }
-  ]
 }

@@ -56,7 +56,7 @@ struct Route: Sendable {
   private static let all: [Route] =
     TransactionEndpoints.routes + ExtensionEndpoints.routes + ConsumptionEndpoints.routes
     + NotificationEndpoints.routes + RetentionMessagingEndpoints.routes + GroupEndpoints.routes
-    + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptEndpoints.routes
+    + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptVerification.routes
     + RevocationEndpoints.routes
 
   /// Finds the route of a request, and the segments for its `{}`. A literal segment has precedence over `{}`. If only

@@ -4,6 +4,7 @@
 package import AppStoreServer
 public import ReceiptCodec
 public import ReceiptCrypto
+package import ReceiptHTTP
 public import ReceiptVerification
 
 extension EmulatedAppStore {
@@ -371,6 +372,47 @@ extension EmulatorState {
 
     /// Creates one from its fields.
     package init() {
+    }
+  }
+}
+
+/// A request to the emulator, from a server or directly from a test.
+package struct EmulatorRequest: Sendable, Hashable {
+  /// The method.
+  package var method: String
+  /// The path and query as received. For a URL, the part after its authority.
+  package var target: String
+  /// The segments of the path, percent-decoded.
+  package var path: [String]
+  /// The items of the query.
+  package var query: [QueryItem]
+  /// The header fields.
+  package var headers: [HTTPHeader]
+  /// The body, which may be empty.
+  package var body: [UInt8]
+
+  /// Creates one from its fields.
+  package init(
+    method: String, target: String, path: [String], query: [QueryItem], headers: [HTTPHeader], body: [UInt8]
+  ) {
+    self.method = method
+    self.target = target
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+  }
+}
+
+extension EmulatorControl {
+  /// An error in a control request.
+  package struct Failure: Sendable, Error, CustomStringConvertible, Hashable {
+    /// The reason, in a sentence.
+    package let description: String
+
+    /// Creates one from its fields.
+    package init(_ description: String) {
+      self.description = description
     }
   }
 }

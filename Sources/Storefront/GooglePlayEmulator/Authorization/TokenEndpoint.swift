@@ -7,24 +7,13 @@ internal import ReceiptCodec
 public import ReceiptCrypto
 internal import Synchronization
 
-/// A service account. Its key obtains access tokens.
-public struct PlayServiceAccount: Sendable, Hashable {
-  /// The account's e-mail address, the issuer of its assertions.
-  package var email: String
-  /// The key's identifier, which assertions may contain as `kid`.
-  package var keyId: String
-  package var publicKey: PublicKey
-
+extension PlayServiceAccount {
   /// Reads the account from a key file as the Google Cloud console writes it.
   ///
   /// - Throws: `ServiceAccountError`.
   public init(keyFile: [UInt8]) throws(ServiceAccountError) {
     let account = try ServiceAccount(keyFile: keyFile)
-    (email, keyId, publicKey) = (account.email, account.keyId, account.privateKey.publicKey)
-  }
-
-  private init(email: String, key: PushKeys.Key) {
-    (self.email, keyId, publicKey) = (email, key.keyId, key.privateKey.publicKey)
+    self.init(email: account.email, keyId: account.keyId, publicKey: account.privateKey.publicKey)
   }
 
   /// Makes an account, and the key file that its clients use.
@@ -37,7 +26,8 @@ public struct PlayServiceAccount: Sendable, Hashable {
   ) {
     let key = try PushKeys.Key.make()
     let account = PlayServiceAccount(
-      email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com", key: key)
+      email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com", keyId: key.keyId,
+      publicKey: key.privateKey.publicKey)
     let file: JSONMembers = [
       "type": "service_account", "project_id": "receiptkit-emulator", "private_key_id": account.keyId,
       "private_key": try key.privateKey.pkcs8PEM(), "client_email": account.email,
@@ -58,12 +48,7 @@ final class TokenEndpoint: Sendable {
   private static let clockTolerance: Double = 300
   private static let mostTokens = 10_000
 
-  private struct AccessToken {
-    let hasScope: Bool
-    let expires: Timestamp
-  }
-
-  private let tokens = Mutex<[String: AccessToken]>([:])
+  private let tokens = Mutex<[String: (hasScope: Bool, expires: Timestamp)]>([:])
   private let accounts: [PlayServiceAccount]
   private let clock: @Sendable () -> Timestamp
 
@@ -76,16 +61,15 @@ final class TokenEndpoint: Sendable {
   func respond(to request: EmulatorRequest) -> RemoteResponse {
     guard request.method == "POST" else { return .text("The method is POST.\n", status: 405) }
     do throws(Refusal) {
-      let form = EmulatorRequest("POST", target: "/?" + String(decoding: request.body, as: UTF8.self)).query
-      func value(_ name: String) -> String? { form.first { $0.name == name }?.value }
+      let form = EmulatorRequest("POST", target: "/?" + String(decoding: request.body, as: UTF8.self))
       let type = request.header("Content-Type")?.lowercased() ?? ""
-      guard type.hasPrefix("application/x-www-form-urlencoded"), let grant = value("grant_type") else {
+      guard type.hasPrefix("application/x-www-form-urlencoded"), let grant = form.value("grant_type") else {
         throw Refusal("invalid_request", "Missing required parameter: grant_type")
       }
       guard grant == Self.grantType else {
         throw Refusal("unsupported_grant_type", "Invalid grant_type: \(grant)")
       }
-      guard let assertion = value("assertion"), !assertion.isEmpty else {
+      guard let assertion = form.value("assertion"), !assertion.isEmpty else {
         throw Refusal("invalid_request", "Missing required parameter: assertion")
       }
       return .json([
@@ -135,9 +119,7 @@ final class TokenEndpoint: Sendable {
     let token = "ya29.c." + Base64URL.encodeToString(Random.bytes(96))
     tokens.withLock { tokens in
       if tokens.count >= Self.mostTokens { tokens = tokens.filter { $0.value.expires > now } }
-      tokens[token] = AccessToken(
-        hasScope: scopes.contains { $0 == Self.scope },
-        expires: now.addingSeconds(Self.lifetime))
+      tokens[token] = (scopes.contains { $0 == Self.scope }, now.addingSeconds(Self.lifetime))
     }
     return token
   }

@@ -99,11 +99,10 @@ struct PlayControl {
   // MARK: - Requests
 
   private func read(_ name: String, _ request: EmulatorRequest) async throws -> JSONMembers {
-    func query(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
     switch name {
     case "messages":
-      return ["messages": try await messages(after: query("after").flatMap { Int64($0) } ?? 0)]
-    case "purchase": return try await signed(purchase(query("token") ?? ""))
+      return ["messages": try await messages(after: request.value("after").flatMap { Int64($0) } ?? 0)]
+    case "purchase": return try await signed(purchase(request.value("token") ?? ""))
     case "key": return ["publicKey": try await store.publicKey()]
     case "token-faults": return ["faults": PushTokenFault.allCases.map(\.rawValue)]
     case "clock", "state": return try Self.members(of: await forward(request, name, []).body)

@@ -53,8 +53,6 @@ struct PlayCall {
   /// The path segment that matched the pattern's nth `{}`.
   func parameter(_ index: Int) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
 
-  func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
-
   func integer(_ name: String, in range: ClosedRange<Int64>) throws(PlayError) -> Int64? {
     try parsed(name) { Int64($0).flatMap { range ~= $0 ? $0 : nil } }
   }
@@ -64,7 +62,7 @@ struct PlayCall {
   private func parsed<Value>(
     _ name: String, _ parse: (String) -> Value?
   ) throws(PlayError) -> Value? {
-    guard let text = value(name) else { return nil }
+    guard let text = request.value(name) else { return nil }
     guard let value = parse(text) else {
       throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
     }
