@@ -235,7 +235,13 @@
       var playStorage: any RecordStorage = MemoryRecordStorage()
       // A killed `receipt-tool store advance` may have left this set.
       var billingIssueOf: String?
-      var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
+      var start = SystemClock.now()
+      if let text = options.clock {
+        guard let time = try? Timestamp(iso8601: text) else {
+          throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
+        }
+        start = time
+      }
       return try await ToolFailure.exiting(ToolFailure.noInput) {
         if let stored {
           storeOptions = stored.settings.options()
@@ -297,13 +303,6 @@
       guard let file = options.catalog ?? files.first(where: FileManager.default.fileExists) ?? files.last
       else { return .sample }
       return try StoreFolder.catalog(FileStore.read(file), isStoreKit: file.hasSuffix(".storekit"))
-    }
-
-    private static func time(_ text: String) throws -> Timestamp {
-      guard let time = try? Timestamp(iso8601: text) else {
-        throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
-      }
-      return time
     }
 
     private func signing(_ folder: StoreFolder?, ocspPort: Int) throws -> EmulatorSigning {

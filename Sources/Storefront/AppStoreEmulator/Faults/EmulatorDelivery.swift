@@ -3,20 +3,7 @@
 internal import AppStoreServer
 internal import ReceiptCodec
 
-/// The delivery of an answer on the wire: the steps that the server takes, in order.
-package struct EmulatorDelivery: Sendable, Hashable {
-  package var steps: [Step]
-  package var end: End
-  /// The status of the response, for a log.
-  package private(set) var status: Int?
-  /// The name of the fault, for a log.
-  package private(set) var fault: String?
-
-  package init(_ steps: [Step], end: End) {
-    self.steps = steps
-    self.end = end
-  }
-
+extension EmulatorDelivery {
   /// The delivery of a response without a fault.
   package init(_ response: RemoteResponse) {
     self.init([.send(response.serialized())], end: .keepOpen)

@@ -416,3 +416,21 @@ extension EmulatorControl {
     }
   }
 }
+
+/// The delivery of an answer on the wire: the steps that the server takes, in order.
+package struct EmulatorDelivery: Sendable, Hashable {
+  /// The steps.
+  package var steps: [Step]
+  /// The state of the connection after the steps.
+  package var end: End
+  /// The status of the response, for a log.
+  package var status: Int? = nil
+  /// The name of the fault, for a log.
+  package var fault: String? = nil
+
+  /// Creates one from its fields.
+  package init(_ steps: [Step], end: End) {
+    self.steps = steps
+    self.end = end
+  }
+}

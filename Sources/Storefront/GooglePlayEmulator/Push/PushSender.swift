@@ -7,12 +7,7 @@ internal import ReceiptCrypto
 internal import ReceiptHTTP
 internal import Storefront
 
-/// Pushes messages as Pub/Sub does.
-///
-/// A message is pushed until it is accepted with status 102, 200, 201, 202 or 204, for at most seven days. Retries
-/// follow after 10, 20, 40 seconds of the store's time and so on, up to 600.
-///
-/// An attempt is recorded after its answer. If the process ends in between, the message is pushed again.
+/// Pushes messages as Pub/Sub does: the article of the module says when. An attempt is recorded after its answer.
 struct PushSender: Sendable {
   private static let accepted: Set<Int> = [102, 200, 201, 202, 204]
   private static let retention: Double = 7 * 86_400
