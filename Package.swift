@@ -213,6 +213,8 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+        .product(
+          name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
       ]),
 
     // The routes of the server, for this process or within another one.

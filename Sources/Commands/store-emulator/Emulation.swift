@@ -3,6 +3,7 @@
 #if Server
   import AppStoreEmulator
   import ArgumentParser
+  import Foundation
   import GooglePlay
   import GooglePlayEmulator
   import Hummingbird
@@ -15,16 +16,16 @@
   import ReceiptVerification
   import Storefront
   import StorefrontSQLite
+  import UnixSignals
 
   /// The stores and ports of one process.
   struct Emulation {
     let options: StoreEmulatorTool
-    /// The event that ends the process.
     let end: EndSignal
 
-    init(options: StoreEmulatorTool) {
+    init(options: StoreEmulatorTool) async {
       self.options = options
-      end = EndSignal(endsWithInput: !options.keepRunning)
+      end = await EndSignal(endsWithInput: !options.keepRunning)
     }
 
     func run() async throws {
@@ -86,7 +87,7 @@
       }
       let stores = places.flatMap(\.stores)
       if stores.contains(where: { $0.signing.responder == nil }) {
-        ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
+        ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n")
       }
       let named = ports.map { ($0.name, $0.listener.port) }
       let server = try await mount(places.first { $0.environment == servedEnvironment }, intake, files)
@@ -96,10 +97,10 @@
         _ = try await serving.value
         return
       }
-      ToolFailure.write(files.readyLine(ports: named, server: address), to: 1)
+      ToolFailure.write(files.readyLine(ports: named, server: address), to: .standardOutput)
       // Another catalogue has other products, and a store in a folder may have sold before.
       if let address, options.store.isEmpty, options.catalog == nil {
-        ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address), to: 2)
+        ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address))
       }
       await withTaskGroup(of: Void.self) { group in
         for place in places {
@@ -108,7 +109,7 @@
             group.addTask { [options] in try? await port.listener.serve(apps, options.serving) }
           }
           for store in place.stores {
-            group.addTask { await store.run { ToolFailure.write("app-store-emulator: \($0)\n", to: 2) } }
+            group.addTask { await store.run { ToolFailure.write("app-store-emulator: \($0)\n") } }
           }
           for store in place.play.stores { group.addTask { await store.run() } }
         }
@@ -177,7 +178,6 @@
         """
     }
 
-    /// A store in a folder, with its settings.
     private struct StoreInFolder {
       let folder: StoreFolder
       var settings: StoreSettings
@@ -235,7 +235,13 @@
       var playStorage: any RecordStorage = MemoryRecordStorage()
       // A killed `receipt-tool store advance` may have left this set.
       var billingIssueOf: String?
-      var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
+      var start = SystemClock.now()
+      if let text = options.clock {
+        guard let time = try? Timestamp(iso8601: text) else {
+          throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
+        }
+        start = time
+      }
       return try await ToolFailure.exiting(ToolFailure.noInput) {
         if let stored {
           storeOptions = stored.settings.options()
@@ -293,24 +299,10 @@
     }
 
     private func catalog(_ folder: StoreFolder?) throws -> ProductCatalog {
-      let files =
-        options.catalog.map { [$0] } ?? folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
-      for (index, file) in files.enumerated() {
-        let contents: [UInt8]
-        do throws(SigningError) { contents = try FileStore.read(file) } catch {
-          guard index < files.count - 1 else { throw error }
-          continue
-        }
-        return try StoreFolder.catalog(contents, isStoreKit: file.hasSuffix(".storekit"))
-      }
-      return .sample
-    }
-
-    private static func time(_ text: String) throws -> Timestamp {
-      guard let time = try? Timestamp(iso8601: text) else {
-        throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
-      }
-      return time
+      let files = folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
+      guard let file = options.catalog ?? files.first(where: FileManager.default.fileExists) ?? files.last
+      else { return .sample }
+      return try StoreFolder.catalog(FileStore.read(file), isStoreKit: file.hasSuffix(".storekit"))
     }
 
     private func signing(_ folder: StoreFolder?, ocspPort: Int) throws -> EmulatorSigning {
@@ -332,6 +324,31 @@
         guard let path = options.developerKey else { return try TestKeys.developer() }
         return try SigningIdentity.privateKey(inFile: FileStore.read(path))
       }
+    }
+  }
+
+  /// The event that ends the process: SIGTERM, SIGINT, the end of standard input, or a request to shut down.
+  final class EndSignal: Sendable {
+    private let (events, source) = AsyncStream.makeStream(of: Void.self)
+
+    /// Starts to catch signals and the end of the input. Events before ``wait()`` are not lost.
+    init(endsWithInput: Bool) async {
+      let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+      Task { [self] in
+        for await _ in signals { fire() }
+      }
+      guard endsWithInput else { return }
+      // Reading blocks.
+      Thread.detachNewThread { [self] in
+        while let bytes = try? FileHandle.standardInput.read(upToCount: 1024), !bytes.isEmpty {}
+        fire()
+      }
+    }
+
+    func fire() { source.yield() }
+
+    func wait() async {
+      for await _ in events { return }
     }
   }
 #endif

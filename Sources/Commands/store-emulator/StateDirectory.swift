@@ -3,6 +3,7 @@
 #if Server
   import AppStoreEmulator
   import ArgumentParser
+  import ReceiptBytes
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptSigning
@@ -18,7 +19,6 @@
       "developerKey": "developer-key.p8", "developer": "developer.json",
     ]
 
-    /// The database of the server.
     var database: String { "\(path)/server.sqlite" }
     /// The file with the key of the server's API.
     var apiKey: String { "\(path)/api-key.txt" }
@@ -47,15 +47,14 @@
 
     /// Removes the files, and the directory if it is empty.
     func remove() {
-      for file in Self.files { _ = SystemFiles.remove("\(path)/\(file.value)") }
-      _ = SystemFiles.remove(apiKey)
+      for file in Self.files { try? FileSystem.remove("\(path)/\(file.value)") }
+      try? FileSystem.remove(apiKey)
       removeDatabase()
-      _ = SystemFiles.removeDirectory(path)
+      _ = try? FileSystem.removeDirectory(path)
     }
 
-    /// Removes the server's database.
     func removeDatabase() {
-      for suffix in ["", "-wal", "-shm"] { _ = SystemFiles.remove(database + suffix) }
+      for suffix in ["", "-wal", "-shm"] { try? FileSystem.remove(database + suffix) }
     }
 
     /// One line of JSON: ports, then files, then the URL of the mounted server and a key of it, if there is one.

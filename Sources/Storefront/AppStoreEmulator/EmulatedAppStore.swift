@@ -2,8 +2,8 @@
 
 public import ReceiptCodec
 @_exported public import ReceiptHTTP
-public import ReceiptVerification
 public import Storefront
+internal import Synchronization
 
 /// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, for one app in one environment.
 ///
@@ -21,35 +21,6 @@ public import Storefront
 /// Purchases are kept in a `LocalStore`, and the endpoints answer from it. Signatures are genuine, and tokens are
 /// verified.
 public struct EmulatedAppStore: Sendable, ClockFollower {
-  /// The app, and the accepted credentials.
-  public struct Configuration: Sendable {
-    /// `production` or `sandbox`.
-    package var environment: ReceiptEnvironment
-    package var bundleId: String
-    /// The app's identifier in the App Store.
-    package var appAppleId: Int64
-    /// The key whose tokens are accepted; `nil` accepts any request.
-    package var developerKeys: [DeveloperKey]?
-    /// The `password` that `verifyReceipt` requires for subscriptions; `nil` to require no password.
-    package var sharedSecret: String?
-    /// Returns the current time.
-    package var clock: @Sendable () -> Timestamp
-
-    /// Creates a configuration. The default is the app of the sample receipts, in the sandbox, without credentials.
-    public init(
-      environment: ReceiptEnvironment = .sandbox, bundleId: String = "com.example.app",
-      appAppleId: Int64 = 1_234_567_890, developerKeys: [DeveloperKey]? = nil, sharedSecret: String? = nil,
-      clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
-    ) {
-      self.environment = environment
-      self.bundleId = bundleId
-      self.appAppleId = appAppleId
-      self.developerKeys = developerKeys
-      self.sharedSecret = sharedSecret
-      self.clock = clock
-    }
-  }
-
   package let configuration: Configuration
   package let signing: EmulatorSigning
   /// Products, purchases, customers and notifications.
@@ -150,9 +121,9 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       statistics.count("unknown", authorization: authorization)
       return .text("There is no such resource.\n", status: 404)
     }
-    statistics.count(route.name, authorization: authorization)
-    guard route.method == request.method else {
-      return .text("The method is \(route.method).\n", status: 405)
+    statistics.count(route.pattern.name, authorization: authorization)
+    guard route.pattern.method == request.method else {
+      return .text("The method is \(route.pattern.method).\n", status: 405)
     }
     if route.needsToken, let keys = configuration.developerKeys {
       let checks = BearerTokenChecks(keys: keys, bundleId: configuration.bundleId, now: clientClock())
@@ -199,9 +170,28 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     switch fault {
     case .truncatedJSON: response.body = Array(response.body.prefix(response.body.count / 2))
     case .flippedBit, .untrustedSigner, .otherApp, .otherEnvironment:
-      response.body = SignedPayloadFaults(signing: signing).apply(fault, to: response.body)
+      response.body = signing.applying(fault, to: response.body)
     default: break
     }
     return (response, fault)
+  }
+}
+
+extension EmulatorState {
+  /// Creates an empty state with a notification URL.
+  package init(notificationURL: String? = nil) {
+    self.init(notificationURL: notificationURL, defaultNotificationURL: notificationURL)
+  }
+}
+
+/// A value that several tasks read and change. Changes are atomic and do not overlap.
+package final class Shared<State: Sendable>: Sendable {
+  private let state: Mutex<State>
+
+  package init(_ state: State) { self.state = Mutex(state) }
+
+  /// Reads or changes the state. If the closure throws, its earlier changes are kept.
+  package func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
+    try state.withLock { state in try body(&state) }
   }
 }

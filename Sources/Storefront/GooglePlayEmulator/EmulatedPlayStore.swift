@@ -2,7 +2,9 @@
 
 public import AppStoreEmulator
 internal import GooglePlay
+internal import ReceiptBytes
 public import ReceiptCodec
+internal import ReceiptCrypto
 internal import ReceiptHTTP
 public import Storefront
 internal import Synchronization
@@ -25,7 +27,8 @@ public final class EmulatedPlayStore: Sendable {
   let ledger: PlayLedger
   let quotas = PlayQuotas()
   private let gate = Gate()
-  private let signer = PurchaseSigner()
+  /// The app's key, and the PEM that it was read from.
+  private let key = Mutex<(pem: String, key: PrivateKey)?>(nil)
   let settings = Shared(Settings())
   /// The customers whose next payment stays pending.
   private let pending: Shared<Set<String>>
@@ -136,7 +139,7 @@ public final class EmulatedPlayStore: Sendable {
       host.statistics.count("unknown", authorization: authorization)
       return PlayError.notFound.response
     }
-    host.statistics.count(route.name, authorization: authorization)
+    host.statistics.count(route.pattern.name, authorization: authorization)
     do {
       try tokens?.check(request)
       guard
@@ -147,7 +150,7 @@ public final class EmulatedPlayStore: Sendable {
         try await follow()
         let call = PlayCall(play: self, request: request, parameters: parameters, now: now)
         let response = try await route.answer(call)
-        if route.method != "GET" { try await follow() }
+        if request.method != "GET" { try await follow() }
         return response
       }
     } catch let error as LocalStoreError {
@@ -157,29 +160,40 @@ public final class EmulatedPlayStore: Sendable {
     }
   }
 
-  /// Sets whether the next payments of a customer stay pending.
   func setPending(_ isPending: Bool, _ account: String) {
     pending.withState { accounts in
       if isPending { accounts.insert(account) } else { accounts.remove(account) }
     }
   }
 
-  /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
+  /// A purchase as the app receives it: `INAPP_PURCHASE_DATA`, its signature, RSA PKCS#1 v1.5 with SHA-1, and the app's
+  /// public key.
   func signedPurchase(_ view: PlayView) async throws -> JSONMembers {
-    try signer.sign(view, packageName: packageName, pem: try await appKey())
+    let data = view.purchaseData(packageName: packageName).encoded()
+    let signature = try await appKey().signature(for: data, using: .rsaPKCS1v15(.sha1))
+    return [
+      "purchaseData": String(decoding: data, as: UTF8.self), "signature": Base64.encodeToString(signature),
+      "publicKey": try await publicKey(),
+    ]
   }
 
-  /// The app's public key, as the console shows it.
-  func publicKey() async throws -> String { try signer.publicKey(pem: try await appKey()) }
+  /// The app's public key in base64, as the console shows it.
+  func publicKey() async throws -> String {
+    Base64.encodeToString(try await appKey().publicKey.subjectPublicKeyInfo)
+  }
 
   /// The app's key, which is generated at first use.
-  private func appKey() async throws -> String {
+  private func appKey() async throws -> PrivateKey {
     var header = try await ledger.header()
-    if let key = header.appKey { return key }
-    let key = try PurchaseSigner.newKey()
-    header.appKey = key
-    try await ledger.commit(PlayLedger.Change(header))
-    return key
+    if let known = key.withLock({ $0 }), known.pem == header.appKey { return known.key }
+    let appKey = try header.appKey.map { try PrivateKey(pem: $0) } ?? .generateRSA(bits: 2048)
+    let pem = try header.appKey ?? appKey.pkcs8PEM()
+    if header.appKey == nil {
+      header.appKey = pem
+      try await ledger.commit(PlayLedger.Change(header))
+    }
+    key.withLock { $0 = (pem, appKey) }
+    return appKey
   }
 }
 

@@ -9,7 +9,6 @@
   import ReceiptHTTPAsyncHTTPClient
   import ReceiptService
 
-  /// `receipt-server health`.
   struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "health",

@@ -7,7 +7,6 @@
   public import ReceiptService
   import ReceiptVerification
 
-  /// `receipt-server keys`.
   struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "keys", abstract: "Create, list and revoke keys of the API, also while a server runs.",

@@ -6,7 +6,6 @@
   import ReceiptCodec
   import ReceiptService
 
-  /// `receipt-server serve`.
   struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "serve", abstract: "Serve until SIGTERM or SIGINT, and finish what was accepted.",
@@ -34,10 +33,7 @@
         for warning in settings.warnings { ServerExit.note(warning) }
         guard json else { return print("the configuration can take effect") }
         var object = JSONWriter(type: "configuration")
-        object.name("settings")
-        object.beginArray()
-        for name in settings.names { object.string(name) }
-        object.endArray()
+        object.array("settings", settings.names) { $1.string($0) }
         object.endObject()
         return print(object.text)
       }
@@ -61,23 +57,16 @@
             "The description of the API is at \(url)/openapi.json.",
           ]
         }
-        var members = ["url": url]
-        members["key"] = key
-        try? Self.write("listening", lines, members, json: json)
+        var text = lines.joined(separator: "\n")
+        if json {
+          var object = JSONWriter(type: "listening")
+          object.member("key", key)
+          object.member("url", url)
+          object.endObject()
+          text = object.text
+        }
+        try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
       }
-    }
-
-    private static func write(_ type: String, _ lines: [String], _ members: [String: String], json: Bool)
-      throws
-    {
-      var text = lines.joined(separator: "\n")
-      if json {
-        var object = JSONWriter(type: type)
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) { object.member(name, value) }
-        object.endObject()
-        text = object.text
-      }
-      try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
   }
 #endif

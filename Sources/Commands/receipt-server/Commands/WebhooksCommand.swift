@@ -7,7 +7,6 @@
   import ReceiptService
   import ReceiptVerification
 
-  /// `receipt-server webhooks`.
   struct WebhooksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "webhooks",

@@ -21,7 +21,6 @@
   /// Lines that do not fit into the buffer, or that cannot be written, are counted. The next line that can be written
   /// reports their number.
   final class LogOutput: Sendable {
-    /// Standard error.
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
     static let maximumByteCount = 1 << 20
@@ -140,12 +139,6 @@
     var logLevel: Logger.Level = .info
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider? = LoggingSystem.metadataProvider
-
-    init(label: String, writesJSON: Bool, output: LogOutput) {
-      self.label = label
-      self.writesJSON = writesJSON
-      self.output = output
-    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
       get { metadata[key] }

@@ -25,29 +25,8 @@
     private struct Loaded {
       var chain: [NIOSSLCertificateSource]
       var key: NIOSSLPrivateKeySource
-      var versions: [FileVersion?]
+      var versions: [[Int]?]
       var checked: ContinuousClock.Instant
-    }
-
-    /// The identity and modification time of the file at a path, after following symbolic links.
-    ///
-    /// Kubernetes changes neither the files nor the links to them, but a link to their directory.
-    private struct FileVersion: Hashable {
-      let device: UInt64
-      let number: UInt64
-      let byteCount: Int64
-      let seconds: Int
-      let nanoseconds: Int
-
-      init?(_ path: String) {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        number = UInt64(status.st_ino)
-        byteCount = Int64(status.st_size)
-        seconds = status.st_mtim.tv_sec
-        nanoseconds = status.st_mtim.tv_nsec
-      }
     }
 
     private let files: (certificates: String, privateKey: String)
@@ -113,8 +92,20 @@
         chain: chain.map { .certificate($0) }, key: .privateKey(key), versions: versions, checked: .now)
     }
 
-    private static func versions(_ files: (certificates: String, privateKey: String)) -> [FileVersion?] {
-      [FileVersion(files.certificates), FileVersion(files.privateKey)]
+    private static func versions(_ files: (certificates: String, privateKey: String)) -> [[Int]?] {
+      [version(of: files.certificates), version(of: files.privateKey)]
+    }
+
+    /// The identity, size and modification time of the file at a path, after following symbolic links.
+    ///
+    /// Kubernetes changes neither the files nor the links to them, but a link to their directory.
+    private static func version(of path: String) -> [Int]? {
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      return [
+        Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
+        status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+      ]
     }
   }
 #endif

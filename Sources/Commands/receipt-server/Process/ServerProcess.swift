@@ -19,6 +19,12 @@
   import Synchronization
   import UnixSignals
 
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
   /// The services of one process, from the database up to the listeners.
   struct ServerProcess {
     let settings: ServerSettings
@@ -71,11 +77,15 @@
       var services: [any Service] = []
       if let log { services.append(ClosingService { try log.close() }) }
       services += api.services
-      let certificates = Certificates()
+      let certificates = try settings.listener.tls.map { try ReloadingCertificates($0) }
+      let metricsCertificates = try settings.metrics?.tls.map { try ReloadingCertificates($0) }
       // From here on, so that none is lost between the first answer and the start of the service.
       let hangUps = await UnixSignalsSequence(trapping: .sighup)
-      services.append(HangUpService(certificates: certificates, hangUps: hangUps, logger: logger))
-      if let metrics = settings.metrics { services.append(try metricsServer(metrics, certificates)) }
+      services.append(
+        HangUpService(
+          certificates: [certificates, metricsCertificates].compactMap(\.self), hangUps: hangUps,
+          logger: logger))
+      if let metrics = settings.metrics { services.append(try metricsServer(metrics, metricsCertificates)) }
       services.append(
         try application(
           router.buildResponder(), at: settings.listener, certificates, maximumConnections, verifying: api,
@@ -96,7 +106,7 @@
     }
 
     private func application<Responder: HTTPResponder>(
-      _ responder: Responder, at listener: ServerSettings.Listener, _ certificates: Certificates,
+      _ responder: Responder, at listener: ServerSettings.Listener, _ certificates: ReloadingCertificates?,
       _ maximumConnections: Int, verifying api: ReceiptAPI? = nil,
       isOpen: @escaping @Sendable (ServerSettings.Listener) -> Void = { _ in }
     ) throws -> some Service
@@ -112,9 +122,8 @@
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
       let server: HTTPServerBuilder =
-        if let tls = listener.tls {
-          try .tls(
-            .http1(configuration: http), tlsConfiguration: try certificates.add(tls).configuration())
+        if let certificates {
+          try .tls(.http1(configuration: http), tlsConfiguration: try certificates.configuration())
         } else {
           .http1(configuration: http)
         }
@@ -131,7 +140,7 @@
     }
 
     private func metricsServer(
-      _ listener: ServerSettings.Listener, _ certificates: Certificates
+      _ listener: ServerSettings.Listener, _ certificates: ReloadingCertificates?
     ) throws -> some Service {
       let router = Router()
       router.get("metrics") { [metrics] _, _ in
@@ -144,32 +153,51 @@
     }
   }
 
-  /// The certificates of all listeners.
-  private final class Certificates: Sendable {
-    private let all = Mutex<[ReloadingCertificates]>([])
+  private enum DescriptorLimit {
+    /// The limit to raise to: that of the packaged unit. A higher one has no use.
+    private static let sufficient: rlim_t = 65_536
+    /// The number of connections reserved for reading metrics.
+    static let metricsConnections = 16
 
-    /// - Throws: `ServiceConfigurationError` if a file cannot be used.
-    func add(_ files: (certificates: String, privateKey: String)) throws -> ReloadingCertificates {
-      let certificates = try ReloadingCertificates(files)
-      all.withLock { $0.append(certificates) }
-      return certificates
+    /// Raises the limit as far as the process is permitted, and returns the limit in force.
+    static func raise() -> Int {
+      var limit = rlimit()
+      #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      #else
+        let resource = RLIMIT_NOFILE
+      #endif
+      guard unsafe getrlimit(resource, &limit) == 0 else { return 1024 }
+      let wanted = min(limit.rlim_max, sufficient)
+      if limit.rlim_cur < wanted {
+        var raised = limit
+        raised.rlim_cur = wanted
+        if unsafe setrlimit(resource, &raised) == 0 { limit = raised }
+      }
+      return Int(min(limit.rlim_cur, rlim_t(Int32.max)))
     }
 
-    func reload() { for certificates in all.withLock({ $0 }) { certificates.reload() } }
+    /// The number of descriptors for client connections.
+    ///
+    /// The rest is for files, databases, webhooks and system libraries: libdispatch ends the process if it cannot open
+    /// a file.
+    static func connections(of limit: Int) -> Int {
+      max(8, limit - min(limit / 2, max(192, limit / 8)) - metricsConnections)
+    }
   }
 
   /// Reloads the certificates at SIGHUP.
   ///
   /// Without a handler, SIGHUP would end the process, for example when a terminal session ends.
   private struct HangUpService: Service {
-    let certificates: Certificates
+    let certificates: [ReloadingCertificates]
     let hangUps: UnixSignalsSequence
     let logger: Logger
 
     func run() async throws {
       for await _ in hangUps.cancelOnGracefulShutdown() {
         logger.notice("SIGHUP: the certificates are read again; other settings need a restart.")
-        certificates.reload()
+        for certificates in certificates { certificates.reload() }
       }
     }
   }

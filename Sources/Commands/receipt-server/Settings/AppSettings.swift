@@ -89,10 +89,8 @@
     private func reading<Value>(
       _ file: String, _ name: String, _ parse: ([UInt8]) throws -> Value
     ) throws -> Value {
-      do {
-        return try parse([UInt8](try Data(contentsOf: URL(filePath: settings.path(file)))))
-      } catch {
-        throw self.error(name, "\(file): \(error)")
+      try naming(name, "\(file): ") {
+        try parse([UInt8](try Data(contentsOf: URL(filePath: settings.path(file)))))
       }
     }
   }

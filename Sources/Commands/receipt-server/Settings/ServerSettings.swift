@@ -14,19 +14,6 @@
   import ReceiptVerification
 
   struct ServerSettings {
-    struct Listener {
-      var host = "127.0.0.1"
-      var port = 8080
-      /// The files of the certificate chain and the private key, in PEM.
-      var tls: (certificates: String, privateKey: String)?
-
-      /// Indicates whether only clients on this machine can connect.
-      var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
-      var url: String {
-        "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
-      }
-    }
-
     var listener = Listener()
     /// The listener for metrics; `nil` if they are not served.
     var metrics: Listener?
@@ -143,6 +130,12 @@
   }
 
   extension ServerSettings.Listener {
+    /// Indicates whether only clients on this machine can connect.
+    var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
+    var url: String {
+      "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
     fileprivate init(_ group: SettingsGroup, defaultPort: Int) throws {
       host = group.reader.string(forKey: "host", default: host)
       port = group.reader.int(forKey: "port", default: defaultPort)

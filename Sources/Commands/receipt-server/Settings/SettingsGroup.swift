@@ -16,14 +16,11 @@
     /// The name of the group with a dot; empty for all settings.
     private let prefix: String
 
-    init(_ settings: SettingsReader, _ transport: any HTTPTransport) {
-      self.init(reader: settings.reader, settings: settings, transport: transport, prefix: "")
-    }
-
-    private init(
-      reader: ConfigReader, settings: SettingsReader, transport: any HTTPTransport, prefix: String
+    init(
+      _ settings: SettingsReader, _ transport: any HTTPTransport, _ reader: ConfigReader? = nil,
+      prefix: String = ""
     ) {
-      self.reader = reader
+      self.reader = reader ?? settings.reader
       self.settings = settings
       self.transport = transport
       self.prefix = prefix
@@ -31,7 +28,7 @@
 
     func group(_ path: String...) -> SettingsGroup {
       SettingsGroup(
-        reader: reader.scoped(to: ConfigKey(path)), settings: settings, transport: transport,
+        settings, transport, reader.scoped(to: ConfigKey(path)),
         prefix: "\(prefix)\(path.joined(separator: ".")).")
     }
 
@@ -89,23 +86,16 @@
     }
 
     func url(_ name: String) throws -> RemoteURL? {
-      try string(name).map { text in
-        do throws(RemoteURL.Failure) {
-          return try RemoteURL(text)
-        } catch {
-          throw self.error(name, error.description)
-        }
-      }
+      try string(name).map { text in try naming(name) { try RemoteURL(text) } }
     }
 
     func contents(_ name: String) throws -> [UInt8]? {
-      try path(name).map { path in
-        do {
-          return try FileStore.read(path)
-        } catch {
-          throw self.error(name, "\(error)")
-        }
-      }
+      try path(name).map { path in try naming(name) { try FileStore.read(path) } }
+    }
+
+    /// Does work, an error of which becomes one that names the setting.
+    func naming<Value>(_ name: String, _ place: String = "", _ work: () throws -> Value) throws -> Value {
+      do { return try work() } catch { throw self.error(name, "\(place)\(error)") }
     }
 
     /// The text of a file, without white space around it.

@@ -13,14 +13,6 @@
   ///
   /// A given setting that is not read, or whose name is misspelled, is an error that ends the process.
   struct SettingsReader {
-    /// A setting that a file or the command line gives.
-    private struct Given {
-      let name: String
-      let place: String
-      /// The value in the file; `nil` on the command line.
-      var value: JSONValue?
-    }
-
     let reader: ConfigReader
     private let accesses: AccessRecord
     private let given: [Given]

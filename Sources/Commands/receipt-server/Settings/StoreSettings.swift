@@ -81,7 +81,7 @@
         bundle = bundles.first
       }
       guard let bundle else { throw error("appStore.bundleID", "Name the app that is asked about.") }
-      do {
+      return try naming("appStore.keyFile") {
         let signer = try DeveloperSigner(
           privateKey: SigningIdentity.privateKey(inFile: key), keyId: keyID, issuerId: issuerID,
           bundleId: bundle)
@@ -95,8 +95,6 @@
             verifier: ReceiptVerifier(
               trust: verifier.trust, policy: policy, intermediates: verifier.intermediates))
         }
-      } catch {
-        throw self.error("appStore.keyFile", "\(error)")
       }
     }
 
@@ -111,14 +109,12 @@
         return nil
       }
       guard let package else { throw error("googlePlay.package", "Name the app, by its package name.") }
-      do {
-        return GooglePlayClient(
-          transport: transport, account: try ServiceAccount(keyFile: account), packageName: package,
-          address: base.map { GooglePlayAddress(at: $0, tokenURL: tokenURL) }
-            ?? GooglePlayAddress.google(tokenURL: tokenURL))
-      } catch {
-        throw self.error("googlePlay.serviceAccount", "\(error)")
-      }
+      return GooglePlayClient(
+        transport: transport,
+        account: try naming("googlePlay.serviceAccount") { try ServiceAccount(keyFile: account) },
+        packageName: package,
+        address: base.map { GooglePlayAddress(at: $0, tokenURL: tokenURL) }
+          ?? GooglePlayAddress.google(tokenURL: tokenURL))
     }
 
     private func huaweiChecker(_ verifier: ReceiptVerifier) throws -> HuaweiChecker? {

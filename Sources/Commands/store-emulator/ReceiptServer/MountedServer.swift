@@ -150,8 +150,7 @@
       let answer = await api.notifications.receive(
         app: app, authorization: authorization, body: request.body ?? [])
       if answer.status >= 300 {
-        ToolFailure.write(
-          "store-emulator: the server rejected a notification: \(answer.message ?? "")\n", to: 2)
+        ToolFailure.write("store-emulator: the server rejected a notification: \(answer.message ?? "")\n")
       }
       return RemoteResponse(status: answer.status)
     }

@@ -5,7 +5,10 @@
   import NIOCore
   import NIOHTTP1
   import NIOPosix
+  import ReceiptBytes
+  import ReceiptCodec
   import ReceiptHTTP
+  import ReceiptVerification
 
   /// Serves a connection: reads each request, and performs the steps of the delivery that answers it.
   struct ConnectionServer {
@@ -13,7 +16,8 @@
     let apps: EmulatedApps
     /// The time for the head of a request to arrive, and then for its body.
     let idleTimeout: TimeAmount
-    let log: RequestLog?
+    /// `true` to write a line to standard error for each request.
+    let logs: Bool
 
     private typealias Parts = NIOAsyncChannelInboundStream<RequestPart>.AsyncIterator
     private typealias Output = NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -43,9 +47,9 @@
       let start = ContinuousClock.now
       let head: HTTPRequestHead
       switch first {
-      case .head(let next): head = next
-      case .malformed(let refusal): return try await refuse(refusal, nil, since: start, &parts, outbound)
-      case .body, .end: return false
+      case .success(.head(let next)): head = next
+      case .success: return false
+      case .failure(let refusal): return try await refuse(refusal, nil, since: start, &parts, outbound)
       }
       do {
         try await check(head, outbound)
@@ -61,8 +65,7 @@
         let keepsOpen = head.isKeepAlive && !head.headers.contains(name: "Upgrade")
         if !keepsOpen { delivery.announceClose() }
         return try await perform(delivery, &parts, outbound) {
-          log?.record(
-            head.method.rawValue, head.uri, status: delivery.status, fault: delivery.fault, since: start)
+          record(head, status: delivery.status, fault: delivery.fault, since: start)
         } && keepsOpen
       } catch let refusal as RequestRefusal {
         return try await refuse(refusal, head, since: start, &parts, outbound)
@@ -96,13 +99,12 @@
     private func body(_ parts: inout Parts) async throws -> [UInt8] {
       var body: [UInt8] = []
       while let part = try await parts.next() {
-        switch part {
+        switch try part.get() {
         case .head: break
         case .body(let bytes):
           guard body.count + bytes.readableBytes <= Self.longestBody else { throw Self.longBody }
           body.append(contentsOf: bytes.readableBytesView)
         case .end: return body
-        case .malformed(let refusal): throw refusal
         }
       }
       throw ChannelError.eof
@@ -115,16 +117,26 @@
       _ refusal: RequestRefusal, _ head: HTTPRequestHead?, since start: ContinuousClock.Instant,
       _ parts: inout Parts, _ outbound: Output
     ) async throws -> Bool {
-      log?.record(
-        head?.method.rawValue ?? "-", head?.uri ?? "-", status: refusal.status, fault: nil, since: start)
-      let response = RemoteResponse(
-        status: refusal.status, headers: [HTTPHeader("Content-Type", "text/plain")],
-        body: Array("\(refusal.reason)\n".utf8))
+      record(head, status: refusal.status, since: start)
+      let response = RemoteResponse.text("\(refusal.reason)\n", status: refusal.status)
       try await outbound.write(ByteBuffer(bytes: response.serialized(isLast: true)))
       let deadline = closeConnection(in: Self.refusalTimeout)
       defer { deadline.cancel() }
       while try await parts.next() != nil {}
       return false
+    }
+
+    /// Writes a line for a request, if that is wanted: time, method, path, status, milliseconds, and the fault.
+    private func record(
+      _ head: HTTPRequestHead?, status: Int?, fault: String? = nil, since start: ContinuousClock.Instant
+    ) {
+      guard logs else { return }
+      let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+      let line =
+        "\(SystemClock.now().iso8601) \(head?.method.rawValue ?? "-") "
+        + "\(ShownText.plain(head?.uri ?? "-", limit: 500)) \(status.map { String($0) } ?? "-") "
+        + "\(Int(milliseconds.rounded())) ms\(fault.map { " fault \($0)" } ?? "")\n"
+      ToolFailure.write(line)
     }
 
     /// Schedules closing the connection.

@@ -20,7 +20,6 @@
     /// The maximum number of bytes that the decoder buffers for an incomplete head.
     private static let longestHead = 256 << 10
 
-    /// Opens a port.
     static func open(host: String, port: Int, tls: NIOSSLContext?) async throws -> Listener {
       var limits = NIOHTTPDecoderLimitConfiguration()
       (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (longestHead, longestHead)
@@ -54,13 +53,42 @@
               // Errors of a connection are ignored: clients, often tests, end connections as they like.
               try? await ConnectionServer(
                 connection: connection, apps: apps,
-                idleTimeout: .seconds(Int64(options.idleTimeout)), log: options.log ? RequestLog() : nil
+                idleTimeout: .seconds(Int64(options.idleTimeout)), logs: options.log
               ).run()
               apps.stores[0].statistics.connectionClosed()
             }
           }
         }
       }
+    }
+  }
+
+  /// A part of a request, or the reason to refuse bytes that are not a request.
+  typealias RequestPart = Result<HTTPServerRequestPart, RequestRefusal>
+
+  /// Turns the decoder's error into a part, so that requests before it are answered first.
+  final class RequestPartHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = RequestPart
+
+    private var hasFailed = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      context.fireChannelRead(wrapInboundOut(.success(unwrapInboundIn(data))))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      // After its first error, the decoder reports further input as further errors.
+      if hasFailed { return }
+      let refusal: RequestRefusal
+      switch error as? HTTPParserError {
+      case nil, .invalidEOFState, .closedConnection: return context.fireErrorCaught(error)
+      case .headerOverflow: refusal = RequestRefusal(431, "The head is too long.")
+      case .invalidVersion: refusal = RequestRefusal(505, "The version is not HTTP/1.1.")
+      case .some(let error): refusal = RequestRefusal(400, "This is not an HTTP request (\(error)).")
+      }
+      hasFailed = true
+      context.fireChannelRead(wrapInboundOut(.failure(refusal)))
     }
   }
 

@@ -4,34 +4,15 @@
   import ReceiptBytes
   import ReceiptCrypto
 
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #else
-    import Darwin
-  #endif
-
   /// The server's valid and flawed certificates, issued by an authority that is created at start.
   struct ServerCertificates {
-    /// The flaw of a server certificate.
-    enum Kind: String, CaseIterable {
-      /// No flaw: it is for `localhost`, `127.0.0.1`, `::1` and the host by which clients reach the process.
-      case trusted
-      /// Another authority issued it.
-      case untrusted
-      /// It is for `other.example.com`.
-      case wrongHost = "wrong-host"
-      /// It expired yesterday.
-      case expired
-    }
-
     let authority: Certificate
     private let authorityKey: PrivateKey
     private let now: Int64
     private let host: String
 
     private static let day: Int64 = 86_400
+
     init(now: Int64, host: String) throws(CryptoError) {
       self.now = now
       self.host = host
@@ -73,8 +54,8 @@
       let value = ASN1Writer.encoding { writer in
         writer.write(.sequence) { list in
           for name in names {
-            if let address = address(name) {
-              list.write(.contextSpecific(7), contents: address)
+            if let address = IPAddress.resolve(name, isNumeric: true).first {
+              list.write(.contextSpecific(7), contents: address.bytes)
             } else {
               list.write(.contextSpecific(2), contents: Array(name.utf8))
             }
@@ -83,13 +64,6 @@
       }
       return Certificate.Extension(
         oid: ObjectIdentifiers.subjectAlternativeName, isCritical: false, value: value)
-    }
-
-    /// The bytes of an IP address; `nil` for a name.
-    private static func address(_ name: String) -> [UInt8]? {
-      var bytes = [UInt8](repeating: 0, count: 16)
-      if unsafe inet_pton(AF_INET, name, &bytes) == 1 { return Array(bytes.prefix(4)) }
-      return unsafe inet_pton(AF_INET6, name, &bytes) == 1 ? bytes : nil
     }
   }
 #endif

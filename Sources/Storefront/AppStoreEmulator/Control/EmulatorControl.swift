@@ -4,36 +4,9 @@ internal import FoundationEssentials
 internal import ReceiptBytes
 package import ReceiptCodec
 
-/// The control interface for tests in other processes, over HTTP:
-///
-/// | Request | Does |
-/// |---|---|
-/// | `POST /_emulator/seed` | adds the JSON body to the state, see ``EmulatorSeed`` |
-/// | `POST /_emulator/faults` | replaces the fault script by the rules in a JSON list |
-/// | `POST /_emulator/faults?append=true` | appends the rules |
-/// | `POST /_emulator/ocsp` | changes the answers of the OCSP responder: `{"revoke": "leaf"}`, `{"flaw": "stale"}` |
-/// | `POST /_emulator/receiver` | answers 200: a notification URL for a store without another |
-/// | any method, `/_emulator/echo` | answers with method, headers and body of the request, as JSON |
-/// | `GET /_emulator/bytes/COUNT` | answers with this number of bytes |
-/// | `GET /_emulator/statistics` | counts of requests, tokens and connections |
-/// | `DELETE /_emulator/statistics` | resets the counts |
-/// | `POST /_emulator/shutdown` | ends the process |
-///
-/// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7, "path":
-/// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies
-/// to all requests. An unknown member, or one of a wrong type, is an error: the answer has status 400 and names the
-/// member, and nothing changes.
-///
-/// The article of the module lists the requests that control purchases.
+/// The control interface for tests in other processes, over HTTP. The article of the module lists the requests.
 package struct EmulatorControl: Sendable {
-  /// An error in a control request.
-  package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-  }
-
-  private let store: EmulatedAppStore
+  let store: EmulatedAppStore
   private let shutdown: @Sendable () -> Void
 
   package init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
@@ -79,7 +52,7 @@ package struct EmulatorControl: Sendable {
     case ("GET", "statistics"): return .json(store.statistics.json)
     case ("DELETE", "statistics"): store.statistics.reset()
     case ("POST", "shutdown"): shutdown()
-    default: return try await PurchaseControl(store).respond(to: request)
+    default: return try await control(request)
     }
     return nil
   }

@@ -2,42 +2,17 @@
 
 package import ReceiptCodec
 internal import ReceiptTesting
-internal import Storefront
+package import Storefront
 
-/// Purchases and settings to import into an emulated App Store, read from JSON. All members are optional:
-///
-/// ```json
-/// {
-///   "reset": true, "sample": true, "pendingAnswers": 2, "notificationURL": null, "stateOfUploads": "PENDING",
-///   "hasPassedPerformanceTest": false,
-///   "transactions": [{"transaction": {"transactionId": "1"}, "customer": "a", "orderId": "W1"}],
-///   "subscriptions": [{"transaction": {"transactionId": "2"}, "renewalInfo": {}, "status": 1, "customer": "a"}],
-///   "appTransactions": [{"appTransaction": {"appTransactionId": "9"}, "customer": "a"}],
-///   "refunds": [{"transactionId": "1", "date": 1760000000000}],
-///   "notifications": [{"notification": {"notificationType": "TEST"}, "transactionIds": ["1"],
-///     "sendAttempts": [{"attemptDate": 1760000000000, "sendAttemptResult": "SUCCESS"}]}],
-///   "histories": [{"count": 10000, "customer": "big", "transaction": {"transactionId": "100000"}}],
-///   "groups": [{"groupId": "7", "groupType": "ORGANIZATION", "roles": [{"productId": "p", "role": "ADMIN"}],
-///     "members": ["9"]}]
-/// }
-/// ```
-///
-/// Payloads have Apple's field names; `bundleId`, `environment` and `appAppleId` default to the app's. `sample` adds
-/// the purchases of `SampleReceipts`, dated so that the subscription is active. A subscription continues from its
-/// state in the seed: it renews, or expires, when that is due. A status that contradicts the dates is an error.
-/// Importing a seed sends no notifications.
+/// Purchases and settings to import into an emulated App Store, read from JSON. The article of the module shows it.
 package struct EmulatorSeed: Sendable {
   private let document: SeedDocument
   /// `true` if the seed contains `notificationURL`, even as `null`.
   private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
 
-  package init(
-    json: JSONValue, configuration: EmulatedAppStore.Configuration
-  ) throws(EmulatorControl.Failure) {
-    do throws(MalformedReceipt) { document = try SeedDocument(control: json.encoded()) } catch {
-      throw EmulatorControl.Failure(error.description)
-    }
+  package init(json: JSONValue, configuration: EmulatedAppStore.Configuration) throws {
+    document = try SeedDocument(control: json.encoded())
     if let index = document.histories.firstIndex(where: { !(1...1_000_000 ~= $0.count) }) {
       throw EmulatorControl.Failure("\"histories[\(index)].count\" is 1 to 1000000.")
     }
@@ -45,17 +20,13 @@ package struct EmulatorSeed: Sendable {
     self.configuration = configuration
   }
 
-  package func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
-    do {
-      try await set(store)
-      if document.sample { try await addSample(to: store.purchases) }
-      try await addPurchases(to: store.purchases)
-      for notification in document.notifications { try await add(notification, to: store.purchases) }
-      store.state.withState { state in
-        for group in document.groups { state.groups[group.groupId] = group }
-      }
-    } catch {
-      throw EmulatorControl.Failure("\(error)")
+  package func apply(to store: EmulatedAppStore) async throws(LocalStoreError) {
+    try await set(store)
+    if document.sample { try await addSample(to: store.purchases) }
+    try await addPurchases(to: store.purchases)
+    for notification in document.notifications { try await add(notification, to: store.purchases) }
+    store.state.withState { state in
+      for group in document.groups { state.groups[group.groupId] = group }
     }
   }
 
@@ -163,10 +134,4 @@ package struct EmulatorSeed: Sendable {
     let notification = item.notification.with { $0.signedDate = $0.signedDate ?? now }
     try await store.add(notification, about: item.transactionIds, attempts: attempts)
   }
-}
-
-enum StateOfUploads: String, ControlChoice {
-  case pending = "PENDING"
-  case approved = "APPROVED"
-  case rejected = "REJECTED"
 }

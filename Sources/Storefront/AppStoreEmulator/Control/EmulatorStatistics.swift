@@ -6,19 +6,6 @@ internal import Synchronization
 
 /// Counts of an emulated App Store's requests.
 package final class EmulatorStatistics: Sendable {
-  package struct Counts: Sendable, Hashable {
-    /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
-    package var requests: [String: Int] = [:]
-    /// The number of distinct bearer tokens, valid or not; counted up to 100,000.
-    package var distinctTokens = 0
-    /// OCSP requests by serial number in hexadecimal.
-    package var ocspRequests: [String: Int] = [:]
-    package var openConnections = 0
-    package var connections = 0
-
-    package var totalRequests: Int { requests.values.reduce(0, +) }
-  }
-
   private struct State: Sendable {
     var counts = Counts()
     /// SHA-256 digests, so that no secrets are kept.
@@ -75,4 +62,8 @@ package final class EmulatorStatistics: Sendable {
       "openConnections": counts.openConnections, "connections": counts.connections,
     ]
   }
+}
+
+extension EmulatorStatistics.Counts {
+  package var totalRequests: Int { requests.values.reduce(0, +) }
 }

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
 
 /// The controls that change purchases on demand, over HTTP, as JSON. The article of the module has the table.
-struct PurchaseControl {
-  private let store: EmulatedAppStore
+extension EmulatorControl {
   private var purchases: LocalStore { store.purchases }
 
-  init(_ store: EmulatedAppStore) { self.store = store }
-
-  private typealias Failure = EmulatorControl.Failure
-
-  func respond(to request: EmulatorRequest) async throws -> RemoteResponse {
+  func control(_ request: EmulatorRequest) async throws -> RemoteResponse {
     let name = request.path.dropFirst().joined(separator: "/")
     switch (request.method, name) {
     case ("GET", "clock"): return .json(clock)
@@ -90,7 +86,7 @@ struct PurchaseControl {
       guard let clock = store.clock else { throw Failure("The clock is not the emulator's own.") }
       clock.rate = try read(ClockControl.self).rate
       return self.clock
-    case "realtime": return try await RealtimeInquiry(store: store).ask(read())
+    case "realtime": return try await askForMessage(read())
     case "state": try await load(read())
     case "external-purchase-token": try await purchases.post(tokenNotification(read()))
     case "rescind-consent": try await purchases.post(consentNotification(read()))
@@ -214,6 +210,65 @@ struct PurchaseControl {
     store.clock?.advance(to: try await purchases.lastEventDate())
   }
 
+  // MARK: - Retention messages
+
+  /// Asks the developer's server for a retention message about a subscription, and checks the answer.
+  ///
+  /// - Returns: The members of the answer: `status`, `response` and `problems`. `problems` is empty if the App Store
+  ///   would show the message in the server's answer.
+  private func askForMessage(_ control: RealtimeControl) async throws -> JSONMembers {
+    let original = control.originalTransactionId
+    guard let state = try await store.purchases.subscriptionState(original) else {
+      throw Failure("There is no subscription \"\(original)\".")
+    }
+    guard let url = control.url ?? store.state.withState({ $0.messaging.realtimeURL }) else {
+      throw Failure(
+        "There is no realtime URL. Set it with PUT /inApps/v1/messaging/realtime/url, or give \"url\".")
+    }
+    guard let sender = store.sender else { throw Failure("This emulator sends nothing.") }
+    let configuration = store.configuration
+    let request = RealtimeRequest(
+      originalTransactionId: original, appAppleId: configuration.appAppleId,
+      productId: state.subscription.productIdentifier,
+      userLocale: control.userLocale,
+      requestIdentifier: DeveloperSigner.randomNonce(), environment: configuration.environment,
+      signedDate: configuration.clock())
+    let body = ["signedPayload": store.signing.sign(.realtimeRequest(request))] as JSONMembers
+    let response: RemoteResponse
+    do throws(HTTPTransportError) { response = try await sender.ask(body.encoded(), at: url) } catch {
+      return ["problems": ["There is no answer: \(error)"]]
+    }
+    return [
+      "status": response.status, "response": try? JSONValue(parsing: response.body),
+      "problems": problems(response),
+    ]
+  }
+
+  private func problems(_ response: RemoteResponse) -> [String] {
+    guard response.status == 200 else { return ["The status is \(response.status), and not 200."] }
+    let answer: RealtimeResponse
+    do throws(MalformedReceipt) {
+      answer = try RealtimeResponse(json: response.body, part: "realtime response", limits: .standard)
+    } catch {
+      return ["The answer cannot be read: \(error.description)"]
+    }
+    let messages = [
+      answer.message.map(\.messageIdentifier), answer.alternateProduct.map(\.messageIdentifier),
+      answer.promotionalOffer.map(\.messageIdentifier), answer.advancedCommerceInfo.map(\.messageIdentifier),
+    ].compactMap(\.self)
+    guard messages.count == 1, let message = messages[0]?.uuid.map({ UUIDString($0).rawValue }) else {
+      return [
+        "The answer must have one of message, alternateProduct, promotionalOffer and advancedCommerceInfo, with its messageIdentifier."
+      ]
+    }
+    let state = store.state.withState { $0.messaging.messages[message]?.state }
+    switch state {
+    case "APPROVED"?: return []
+    case nil: return ["There is no message \(message)."]
+    case let state?: return ["The message \(message) is \(state), and not approved."]
+    }
+  }
+
   // MARK: - Answers
 
   private func dump() async throws -> StateDump {
@@ -277,9 +332,4 @@ struct PurchaseControl {
   }
 
   private static func text(_ text: String) -> String? { text.isEmpty ? nil : text }
-}
-
-enum RefundReason: String, ControlChoice {
-  case issue = "ISSUE"
-  case other = "OTHER"
 }

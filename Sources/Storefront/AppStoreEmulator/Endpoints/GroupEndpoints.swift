@@ -38,9 +38,8 @@ enum GroupEndpoints {
     guard let group = call.state.groups[groupId] else { throw Refusal.groupNotFound }
     let query = [groupId]
     var start = 0
-    if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
-      guard let token = PageToken(text, query: query), 0...group.members.count ~= Int(token.position)
-      else { throw Refusal.invalidPaginationToken }
+    if let token = try call.page("paginationToken", of: query, orElse: .invalidPaginationToken) {
+      guard 0...group.members.count ~= Int(token.position) else { throw Refusal.invalidPaginationToken }
       start = Int(token.position)
     }
     let page = group.members.dropFirst(start).prefix(limit)

@@ -64,10 +64,8 @@ enum NotificationEndpoints {
     let filter = try NotificationFilter(try call.body(), call)
     let query = [String(decoding: call.request.body, as: UTF8.self)]
     var last: (date: Timestamp, number: Int64)?
-    if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
-      guard let token = PageToken(text, query: query), token.position >= 0 else {
-        throw Refusal.invalidPaginationToken
-      }
+    if let token = try call.page("paginationToken", of: query, orElse: .invalidPaginationToken) {
+      guard token.position >= 0 else { throw Refusal.invalidPaginationToken }
       guard call.now < token.issued.addingSeconds(pageTokenLife) else { throw Refusal.paginationTokenExpired }
       let number = token.position
       let found = try await call.purchases.notifications(after: number - 1, limit: 1).first

@@ -8,19 +8,13 @@ internal import Storefront
 
 /// The answer of `verifyReceipt` to one app receipt.
 struct ReceiptVerification {
-  /// The documented values of `status`.
-  private enum Status: Int64 {
-    case unreadableRequest = 21_000
-    case malformedReceipt = 21_002
-    case notAuthenticated = 21_003
-    case wrongSharedSecret = 21_004
-    case sandboxReceipt = 21_007
-    case productionReceipt = 21_008
-  }
+  static let routes = [
+    Route("POST", "/verifyReceipt", needsToken: false) { call in
+      .json(await ReceiptVerification(call: call).answer())
+    }
+  ]
 
-  private let call: EndpointCall
-
-  init(_ call: EndpointCall) { self.call = call }
+  fileprivate let call: EndpointCall
 
   func answer() async -> JSONMembers {
     guard let request = try? call.body() else { return status(.unreadableRequest) }
@@ -62,10 +56,9 @@ struct ReceiptVerification {
   private func accepted(
     _ payload: AppReceiptPayload, bytes: [UInt8], excludesOld: Bool, hasSubscription: Bool
   ) async -> JSONMembers {
-    let writer = ReceiptAnswerWriter(now: call.now)
     let answer: JSONMembers = [
       "status": 0, "environment": call.configuration.environment.rawValue,
-      "receipt": writer.receipt(payload),
+      "receipt": receipt(payload),
     ]
     guard hasSubscription else { return answer }
     let latest = await latest(for: payload)
@@ -73,11 +66,11 @@ struct ReceiptVerification {
     var renewed = payload
     renewed.inAppPurchases = latest.purchases
     renewed.receiptCreationDate = call.now
-    let receipt = (try? call.store.signing.appReceipts.sign(renewed)) ?? bytes
+    let signed = (try? call.store.signing.appReceipts.sign(renewed)) ?? bytes
     return answer + [
-      "latest_receipt": Base64.encodeToString(receipt),
-      "latest_receipt_info": shown.map { writer.purchase($0, details: latest.details) },
-      "pending_renewal_info": latest.renewals.map(writer.renewal),
+      "latest_receipt": Base64.encodeToString(signed),
+      "latest_receipt_info": shown.map { purchase($0, details: latest.details) },
+      "pending_renewal_info": latest.renewals.map(renewal),
     ]
   }
 
@@ -114,37 +107,10 @@ struct ReceiptVerification {
     }
     return newest.sorted { $0.key < $1.key }.map(\.value)
   }
-}
 
-extension InAppPurchase {
-  var isSubscription: Bool { productType == .autoRenewableSubscription || expiresDate != nil }
+  // MARK: - JSON, in which nearly all values are strings, and each date has three formats
 
-  init(of transaction: JWSTransaction) {
-    let isIntroductory = transaction.offerType == .introductory
-    let isFree = transaction.offerDiscountType == .freeTrial
-    self.init(transaction: transaction.transaction)
-    productType = transaction.type.flatMap(AppReceiptProductType.init)
-    webOrderLineItemId = transaction.webOrderLineItemId.flatMap { Int64($0) }
-    isTrialPeriod = isIntroductory && isFree
-    isInIntroOfferPeriod = isIntroductory && !isFree
-    promotionalOfferId = transaction.offerType == .promotional ? transaction.offerIdentifier : nil
-  }
-}
-
-/// The endpoint `verifyReceipt`, which needs no token.
-enum ReceiptEndpoints {
-  static let routes = [
-    Route("POST", "/verifyReceipt", needsToken: false) { call in
-      .json(await ReceiptVerification(call).answer())
-    }
-  ]
-}
-
-/// Writes the JSON of `verifyReceipt`. Nearly all values are strings, and each date has three formats.
-struct ReceiptAnswerWriter {
-  let now: Timestamp
-
-  func receipt(_ payload: AppReceiptPayload) -> JSONMembers {
+  private func receipt(_ payload: AppReceiptPayload) -> JSONMembers {
     var answer: JSONMembers = [
       "receipt_type": payload.environment?.rawValue, "adam_id": payload.appAppleId ?? 0,
       "app_item_id": payload.appAppleId ?? 0, "bundle_id": payload.bundleId,
@@ -152,7 +118,7 @@ struct ReceiptAnswerWriter {
       "version_external_identifier": 0,
     ]
     answer += Self.date("receipt_creation_date", payload.receiptCreationDate)
-    answer += Self.date("request_date", now)
+    answer += Self.date("request_date", call.now)
     answer += Self.date("original_purchase_date", payload.originalPurchaseDate)
     answer += Self.date("expiration_date", payload.expirationDate)
     answer += [
@@ -164,7 +130,7 @@ struct ReceiptAnswerWriter {
 
   /// The JSON of one purchase. `details` has, by transaction identifier, the information that a receipt does not
   /// contain.
-  func purchase(_ purchase: InAppPurchase, details: [String: JWSTransaction]) -> JSONMembers {
+  private func purchase(_ purchase: InAppPurchase, details: [String: JWSTransaction]) -> JSONMembers {
     let detail = purchase.transactionId.flatMap { details[$0] }
     var answer: JSONMembers = [
       "quantity": String(purchase.quantity ?? 1), "product_id": purchase.productId,
@@ -196,7 +162,7 @@ struct ReceiptAnswerWriter {
     return answer
   }
 
-  func renewal(_ renewal: JWSRenewalInfo) -> JSONMembers {
+  private func renewal(_ renewal: JWSRenewalInfo) -> JSONMembers {
     [
       "product_id": renewal.productId, "auto_renew_product_id": renewal.autoRenewProductId,
       "original_transaction_id": renewal.originalTransactionId,
@@ -214,5 +180,20 @@ struct ReceiptAnswerWriter {
       name: PurchaseInfoDate.greenwich(instant), "\(name)_ms": String(instant.wholeMilliseconds),
       "\(name)_pst": PurchaseInfoDate.losAngeles(instant),
     ]
+  }
+}
+
+extension InAppPurchase {
+  var isSubscription: Bool { productType == .autoRenewableSubscription || expiresDate != nil }
+
+  init(of transaction: JWSTransaction) {
+    let isIntroductory = transaction.offerType == .introductory
+    let isFree = transaction.offerDiscountType == .freeTrial
+    self.init(transaction: transaction.transaction)
+    productType = transaction.type.flatMap(AppReceiptProductType.init)
+    webOrderLineItemId = transaction.webOrderLineItemId.flatMap { Int64($0) }
+    isTrialPeriod = isIntroductory && isFree
+    isInIntroOfferPeriod = isIntroductory && !isFree
+    promotionalOfferId = transaction.offerType == .promotional ? transaction.offerIdentifier : nil
   }
 }

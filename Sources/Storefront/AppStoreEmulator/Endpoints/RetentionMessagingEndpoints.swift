@@ -56,6 +56,8 @@ enum RetentionMessagingEndpoints {
     Route("GET", "/inApps/v1/messaging/performanceTest/result/{}", testResult),
   ]
 
+  private static let greatestCount = 2000
+
   // MARK: - Images
 
   private static let portableNetworkGraphics: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -69,7 +71,7 @@ enum RetentionMessagingEndpoints {
     else { throw Refusal.invalidImage }
     return try call.change { state in
       guard state.messaging.images[identifier] == nil else { throw Refusal.imageExists }
-      guard state.messaging.images.count < EmulatorState.Messaging.greatestCount else {
+      guard state.messaging.images.count < greatestCount else {
         throw Refusal.tooManyImages
       }
       state.messaging.images[identifier] = (state.stateOfUploads, size)
@@ -98,7 +100,7 @@ enum RetentionMessagingEndpoints {
     let imageIdentifiers = try check(call.body())
     return try call.change { state in
       guard state.messaging.messages[identifier] == nil else { throw Refusal.messageExists }
-      guard state.messaging.messages.count < EmulatorState.Messaging.greatestCount else {
+      guard state.messaging.messages.count < greatestCount else {
         throw Refusal.tooManyMessages
       }
       for image in imageIdentifiers {

@@ -1,49 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AppStoreServer
+internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 internal import Storefront
 
-/// A method, a path and their handler.
+/// A method and a path of an emulated store.
+package struct RoutePattern: Sendable {
+  package let method: String
+  /// `{}` matches any single segment, `{}:verb` one that ends with the verb, and `{*}` at the end one or more.
+  private let segments: [String]
+
+  package init(_ method: String, _ path: String) {
+    self.method = method
+    segments = path.split(separator: "/").map { String($0) }
+  }
+
+  package var name: String { "\(method) /" + segments.joined(separator: "/") }
+
+  /// The segments for each `{}`, which the closure must accept; `nil` if the path does not match.
+  package func parameters(_ path: [String], where accepts: (String) -> Bool = { _ in true }) -> [String]? {
+    guard path.count == segments.count || segments.last == "{*}" && path.count > segments.count else {
+      return nil
+    }
+    var found: [String] = []
+    for (pattern, segment) in zip(segments, path) where pattern != "{*}" {
+      guard pattern.hasPrefix("{}") else {
+        if pattern == segment { continue }
+        return nil
+      }
+      let verb = pattern.dropFirst(2)
+      guard segment.hasSuffix(verb), !verb.isEmpty || accepts(segment) else { return nil }
+      found.append(String(segment.dropLast(verb.count)))
+    }
+    return found
+  }
+}
+
+/// An endpoint of the App Store.
 struct Route: Sendable {
   /// Throws a ``Refusal``, or `LocalStoreError`.
   typealias Answer = @Sendable (EndpointCall) async throws -> RemoteResponse
 
-  let method: String
-  /// The segments of the path. `{}` matches any single segment; `{*}` at the end matches one or more.
-  let pattern: [String]
+  let pattern: RoutePattern
   let needsToken: Bool
   let answer: Answer
 
-  init(_ method: String, _ pattern: String, needsToken: Bool = true, _ answer: @escaping Answer) {
-    self.method = method
-    self.pattern = pattern.split(separator: "/").map { String($0) }
+  init(_ method: String, _ path: String, needsToken: Bool = true, _ answer: @escaping Answer) {
+    pattern = RoutePattern(method, path)
     self.needsToken = needsToken
     self.answer = answer
   }
 
-  var name: String { "\(method) /" + pattern.joined(separator: "/") }
-
   private static let all: [Route] =
     TransactionEndpoints.routes + ExtensionEndpoints.routes + ConsumptionEndpoints.routes
     + NotificationEndpoints.routes + RetentionMessagingEndpoints.routes + GroupEndpoints.routes
-    + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptEndpoints.routes
+    + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptVerification.routes
     + RevocationEndpoints.routes
 
   /// Finds the route of a request, and the segments for its `{}`. A literal segment has precedence over `{}`. If only
   /// the method differs, that route is returned.
   static func match(_ request: EmulatorRequest) -> (route: Route, parameters: [String])? {
-    let fitting = all.filter { $0.fits(request.path) }
-      .sorted { $0.pattern.count { $0 == "{}" } < $1.pattern.count { $0 == "{}" } }
-    guard let route = fitting.first(where: { $0.method == request.method }) ?? fitting.first else {
-      return nil
-    }
-    return (route, zip(route.pattern, request.path).filter { $0.0 == "{}" }.map(\.1))
-  }
-
-  private func fits(_ path: [String]) -> Bool {
-    (path.count == pattern.count || pattern.last == "{*}" && path.count > pattern.count)
-      && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == "{*}" || $0 == $1 }
+    let fitting = all.compactMap { route in
+      route.pattern.parameters(request.path).map { (route: route, parameters: $0) }
+    }.sorted { $0.parameters.count < $1.parameters.count }
+    return fitting.first { $0.route.pattern.method == request.method } ?? fitting.first
   }
 }
 
@@ -57,7 +79,6 @@ struct EndpointCall {
   var configuration: EmulatedAppStore.Configuration { store.configuration }
 
   var purchases: LocalStore { store.purchases }
-  /// The state of the store besides purchases.
   var state: EmulatorState { store.state.withState { $0 } }
 
   /// Changes the state, and answers without a body.
@@ -107,6 +128,14 @@ struct EndpointCall {
     let values = values(name)
     guard values.count <= 1 else { throw error }
     return values.first
+  }
+
+  /// The token of a page in the query, which must have been issued for a list.
+  func page(_ name: String, of list: [String], orElse error: Refusal) throws -> PageToken? {
+    try value(name, orElse: error).map { text in
+      guard let token = PageToken(text, query: list) else { throw error }
+      return token
+    }
   }
 
   func instant(_ name: String, orElse error: Refusal) throws -> Timestamp? {
@@ -169,6 +198,45 @@ struct EndpointCall {
   func transactionIdentifier() throws -> String {
     guard Self.isTransactionIdentifier(parameter()) else { throw Refusal.invalidTransactionId }
     return parameter()
+  }
+}
+
+/// An opaque `revision` or `paginationToken`: a position in a list, bound to its query. It is not human-readable,
+/// because clients must not interpret it.
+struct PageToken: Hashable {
+  static let pageSize = 20
+
+  /// The position of the last element that was read. Each list defines its meaning.
+  var position: Int64
+  var issued: Timestamp
+
+  /// The token as text. `query` is the endpoint with its filters. The token is valid only for the same query.
+  func text(query: [String]) -> String {
+    var bytes = Self.digest(query)
+    for number in [position, Int64(issued.wholeMilliseconds / 1000)] {
+      bytes += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+    return Base64URL.encodeToString(bytes)
+  }
+
+  init(position: Int64, issued: Timestamp) {
+    self.position = position
+    self.issued = issued
+  }
+
+  /// Reads a token; `nil` if it was not issued for this query.
+  init?(_ text: String, query: [String]) {
+    guard text.utf8.count == 32, let bytes = try? Base64URL.decode(Array(text.utf8)), bytes.count == 24,
+      Array(bytes[..<8]) == Self.digest(query)
+    else { return nil }
+    func integer(_ range: Range<Int>) -> Int64 { bytes[range].reduce(0) { $0 << 8 | Int64($1) } }
+    self.position = integer(8..<16)
+    self.issued = Timestamp(secondsSince1970: integer(16..<24))
+  }
+
+  private static func digest(_ query: [String]) -> [UInt8] {
+    // No filter contains the separator, so ["ab", "c"] and ["a", "bc"] differ.
+    Array(Digest.hash(Array(query.joined(separator: "\u{0}").utf8), using: .sha256).prefix(8))
   }
 }
 

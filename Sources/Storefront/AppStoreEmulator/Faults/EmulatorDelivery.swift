@@ -3,44 +3,13 @@
 internal import AppStoreServer
 internal import ReceiptCodec
 
-/// The delivery of an answer on the wire: the steps that the server takes, in order.
-package struct EmulatorDelivery: Sendable, Hashable {
-  package enum Step: Sendable, Hashable {
-    case wait(milliseconds: Int)
-    case send([UInt8])
-    /// Sends the bytes repeatedly until the client disconnects.
-    case sendForever([UInt8])
-    case waitForEnd
-  }
-
-  /// The state of the connection after the steps.
-  package enum End: String, Sendable, Hashable, CaseIterable {
-    /// It stays open for the next request.
-    case keepOpen = "keep-open"
-    case close
-    case reset
-  }
-
-  package var steps: [Step]
-  /// The state of the connection after the steps.
-  package var end: End
-  /// The status of the response, for a log.
-  package private(set) var status: Int?
-  /// The name of the fault, for a log.
-  package private(set) var fault: String?
-
-  package init(_ steps: [Step], end: End) {
-    self.steps = steps
-    self.end = end
-  }
-
+extension EmulatorDelivery {
   /// The delivery of a response without a fault.
   package init(_ response: RemoteResponse) {
     self.init([.send(response.serialized())], end: .keepOpen)
     status = response.status
   }
 
-  /// The delivery of a response, with a fault if there is one.
   init(_ response: RemoteResponse, _ fault: EmulatorFault?) {
     self = fault?.delivery(of: response) ?? EmulatorDelivery(response)
     status = response.status

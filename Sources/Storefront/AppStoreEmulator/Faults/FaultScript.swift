@@ -10,41 +10,6 @@ internal import Synchronization
 /// faults.replace(with: [.init([.status(503), .cut(afterBytes: 10)], requests: 2)])
 /// ```
 public final class FaultScript: Sendable {
-  /// Faults for some requests.
-  public struct Rule: Sendable, Hashable {
-    /// The faults, used cyclically, or chosen at random if there is a probability.
-    package var faults: [EmulatorFault]
-    /// The number of faulty requests; `nil` for no limit.
-    package var requests: Int?
-    /// The probability that a request is faulty, from 0 to 1; `nil` for all requests.
-    package var probability: Double?
-    /// The seed of the random numbers. The same seed gives the same faults.
-    package var seed: UInt64
-    /// The prefix of the paths that the rule applies to; `nil` for all.
-    package var path: String?
-    /// The exact target, path and query, that the rule applies to; `nil` for all.
-    package var target: String?
-
-    /// Creates a rule. By default each fault applies to one request.
-    public init(
-      _ faults: [EmulatorFault], requests: Int?, probability: Double? = nil, seed: UInt64 = 1,
-      path: String? = nil, target: String? = nil
-    ) {
-      self.faults = faults
-      self.requests = requests
-      self.probability = probability
-      self.seed = seed
-      self.path = path
-      self.target = target
-    }
-
-    /// A rule that uses each fault once.
-    public static func once(_ faults: EmulatorFault...) -> Rule { Rule(faults, requests: faults.count) }
-
-    /// A rule that applies a fault to every request.
-    public static func always(_ fault: EmulatorFault) -> Rule { Rule([fault], requests: nil) }
-  }
-
   private struct Running: Sendable {
     var rule: Rule
     var used = 0
@@ -82,7 +47,6 @@ public final class FaultScript: Sendable {
     rules.withLock { $0.append(Running(rule)) }
   }
 
-  /// The fault of a request, if any.
   func next(for request: EmulatorRequest, at now: Timestamp) -> EmulatorFault? {
     let path = "/" + request.path.joined(separator: "/")
     return rules.withLock { rules in
@@ -106,5 +70,40 @@ public final class FaultScript: Sendable {
       }
       return nil
     }
+  }
+}
+
+extension FaultScript.Rule {
+  /// A rule that uses each fault once.
+  public static func once(_ faults: EmulatorFault...) -> Self { Self(faults, requests: faults.count) }
+
+  /// A rule that applies a fault to every request.
+  public static func always(_ fault: EmulatorFault) -> Self { Self([fault], requests: nil) }
+}
+
+extension FaultScript {
+  static func rules(_ json: JSONValue) throws -> [Rule] {
+    guard let list = json.array else { throw EmulatorControl.Failure("Faults are a list of rules.") }
+    return try list.enumerated().map { index, json in
+      do { return try Rule(FaultRule(control: json.encoded())) } catch {
+        throw EmulatorControl.Failure("Rule \(index): \(error)")
+      }
+    }
+  }
+}
+
+extension FaultScript.Rule {
+  fileprivate init(_ json: FaultRule) throws {
+    let checks = [
+      (!json.faults.isEmpty, "\"faults\" is empty."),
+      (json.requests ?? 1 >= 1, "\"requests\" is less than 1."),
+      (0...1 ~= json.probability ?? 1, "\"probability\" is not a number of 0 to 1."),
+      (json.path?.hasPrefix("/") ?? true, "\"path\" is not a text that begins with /."),
+      (json.target?.hasPrefix("/") ?? true, "\"target\" is not a text that begins with /."),
+    ]
+    if let failed = checks.first(where: { !$0.0 }) { throw EmulatorControl.Failure(failed.1) }
+    self.init(
+      try json.faults.map { try EmulatorFault($0) }, requests: json.requests, probability: json.probability,
+      seed: UInt64(bitPattern: json.seed), path: json.path, target: json.target)
   }
 }

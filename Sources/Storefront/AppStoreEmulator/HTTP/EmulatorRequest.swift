@@ -1,40 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to the emulator, from a server or directly from a test.
-package struct EmulatorRequest: Sendable, Hashable {
-  package struct QueryItem: Sendable, Hashable {
-    package var name: String
-    package var value: String
-  }
-
-  package var method: String
-  /// The path and query as received. For a URL, the part after its authority.
-  package var target: String
-  /// The segments of the path, percent-decoded.
-  package var path: [String]
-  package var query: [QueryItem]
-  package var headers: [HTTPHeader]
-  /// The body, which may be empty.
-  package var body: [UInt8]
-
+extension EmulatorRequest {
   /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b`, or from an absolute URL (RFC
   /// 9112 section 3.2).
   package init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
     let target = Self.originForm(target)
-    self.method = method
-    self.target = target
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    self.path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: true).map {
-      Self.decode($0, plusIsSpace: false)
-    }
-    self.query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { item in
-      let sides = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return QueryItem(
-        name: Self.decode(sides[0], plusIsSpace: true),
-        value: sides.count > 1 ? Self.decode(sides[1], plusIsSpace: true) : "")
-    }
-    self.headers = headers
-    self.body = body
+    self.init(
+      method: method, target: target,
+      path: (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: true).map {
+        Self.decode($0, plusIsSpace: false)
+      },
+      query: (parts.count > 1 ? parts[1] : "").split(separator: "&").map { item in
+        let sides = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return QueryItem(
+          name: Self.decode(sides[0], plusIsSpace: true),
+          value: sides.count > 1 ? Self.decode(sides[1], plusIsSpace: true) : "")
+      }, headers: headers, body: body)
   }
 
   /// A request of a client in the same process.
@@ -42,6 +24,9 @@ package struct EmulatorRequest: Sendable, Hashable {
     self.init(
       request.method.rawValue, target: request.url.target, headers: request.headers, body: request.body ?? [])
   }
+
+  /// The value of the first query item of this name.
+  package func value(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
   /// The value of the first header of this name, in any case.
   package func header(_ name: String) -> String? {

@@ -4,14 +4,9 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// Sends the notifications of a store to the developer's server, as the App Store's server does.
-///
-/// A notification is sent until the server accepts it with a status from 200 to 206. Retries follow 1, 12, 24, 48 and
-/// 72 hours of the store's time after the previous attempt, so there are at most six attempts.
-///
-/// An attempt is recorded after its answer. If the process ends in between, the notification is sent again.
+/// Sends the notifications of a store to the developer's server, as the App Store's server does: the article of the
+/// module says when. An attempt is recorded after its answer.
 struct NotificationSender: Sendable {
-  /// The hours between attempts.
   static let retryHours: [Double] = [1, 12, 24, 48, 72]
 
   let store: LocalStore

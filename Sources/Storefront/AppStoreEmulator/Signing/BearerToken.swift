@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
-public import ReceiptCrypto
-
-/// The public part of an App Store Connect key.
-public struct DeveloperKey: Sendable, Hashable {
-  package var keyId: String
-  /// The issuer's identifier, a UUID.
-  package var issuerId: String
-  package var publicKey: PublicKey
-
-  /// Creates a key.
-  public init(keyId: String, issuerId: String, publicKey: PublicKey) {
-    self.keyId = keyId
-    self.issuerId = issuerId
-    self.publicKey = publicKey
-  }
-}
+package import ReceiptCrypto
 
 /// A JSON Web Token that a client presents.
 package struct PresentedToken {

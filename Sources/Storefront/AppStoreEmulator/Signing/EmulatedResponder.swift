@@ -72,12 +72,6 @@ package final class EmulatedResponder: Sendable {
   }
 }
 
-/// The signer of the responder's answers.
-enum ResponderSigner: String, ControlChoice { case issuer, delegate }
-
-/// A certificate below the root.
-enum ChainedCertificate: String, ControlChoice { case leaf, intermediate }
-
 /// A flaw in the responder's answers.
 typealias ResponderFlaw = TestRevocationResponder.Flaw
 extension ResponderFlaw: ControlChoice {}

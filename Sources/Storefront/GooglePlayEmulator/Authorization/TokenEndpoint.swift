@@ -1,10 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AppStoreEmulator
+public import GooglePlay
 internal import ReceiptBytes
 internal import ReceiptCodec
-internal import ReceiptCrypto
+public import ReceiptCrypto
 internal import Synchronization
+
+extension PlayServiceAccount {
+  /// Reads the account from a key file as the Google Cloud console writes it.
+  ///
+  /// - Throws: `ServiceAccountError`.
+  public init(keyFile: [UInt8]) throws(ServiceAccountError) {
+    let account = try ServiceAccount(keyFile: keyFile)
+    self.init(email: account.email, keyId: account.keyId, publicKey: account.privateKey.publicKey)
+  }
+
+  /// Makes an account, and the key file that its clients use.
+  ///
+  /// - Parameter tokenURI: The URL of the token endpoint, which is written to the file.
+  /// - Returns: The account, and the contents of the file, which include the private key.
+  /// - Throws: `CryptoError`.
+  public static func make(tokenURI: String) throws(CryptoError) -> (
+    account: PlayServiceAccount, keyFile: [UInt8]
+  ) {
+    let key = try PushKeys.Key.make()
+    let account = PlayServiceAccount(
+      email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com", keyId: key.keyId,
+      publicKey: key.privateKey.publicKey)
+    let file: JSONMembers = [
+      "type": "service_account", "project_id": "receiptkit-emulator", "private_key_id": account.keyId,
+      "private_key": try key.privateKey.pkcs8PEM(), "client_email": account.email,
+      "client_id": "100000000000000000001", "auth_uri": "https://accounts.google.com/o/oauth2/auth",
+      "token_uri": tokenURI, "universe_domain": "googleapis.com",
+    ]
+    return (account, file.encoded())
+  }
+}
 
 /// Exchanges assertions of service accounts for access tokens (RFC 7523), and checks the tokens of requests.
 final class TokenEndpoint: Sendable {
@@ -16,53 +48,28 @@ final class TokenEndpoint: Sendable {
   private static let clockTolerance: Double = 300
   private static let mostTokens = 10_000
 
-  private struct AccessToken {
-    let hasScope: Bool
-    let expires: Timestamp
-  }
-
-  private struct State {
-    var accounts: [PlayServiceAccount]
-    var tokens: [String: AccessToken] = [:]
-  }
-
-  private let state: Mutex<State>
+  private let tokens = Mutex<[String: (hasScope: Bool, expires: Timestamp)]>([:])
+  private let accounts: [PlayServiceAccount]
   private let clock: @Sendable () -> Timestamp
 
   init(_ accounts: [PlayServiceAccount], clock: @escaping @Sendable () -> Timestamp) {
-    state = Mutex(State(accounts: accounts))
+    self.accounts = accounts
     self.clock = clock
-  }
-
-  func add(_ account: PlayServiceAccount) { state.withLock { $0.accounts.append(account) } }
-
-  /// An error with the code and description of Google's token endpoint.
-  private struct Refusal: Error {
-    let error: String
-    let description: String
-
-    init(_ error: String, _ description: String) {
-      self.error = error
-      self.description = description
-    }
-
-    static func invalidGrant(_ description: String) -> Refusal { Refusal("invalid_grant", description) }
   }
 
   /// Answers `POST /token`.
   func respond(to request: EmulatorRequest) -> RemoteResponse {
     guard request.method == "POST" else { return .text("The method is POST.\n", status: 405) }
     do throws(Refusal) {
-      let form = EmulatorRequest("POST", target: "/?" + String(decoding: request.body, as: UTF8.self)).query
-      func value(_ name: String) -> String? { form.first { $0.name == name }?.value }
+      let form = EmulatorRequest("POST", target: "/?" + String(decoding: request.body, as: UTF8.self))
       let type = request.header("Content-Type")?.lowercased() ?? ""
-      guard type.hasPrefix("application/x-www-form-urlencoded"), let grant = value("grant_type") else {
+      guard type.hasPrefix("application/x-www-form-urlencoded"), let grant = form.value("grant_type") else {
         throw Refusal("invalid_request", "Missing required parameter: grant_type")
       }
       guard grant == Self.grantType else {
         throw Refusal("unsupported_grant_type", "Invalid grant_type: \(grant)")
       }
-      guard let assertion = value("assertion"), !assertion.isEmpty else {
+      guard let assertion = form.value("assertion"), !assertion.isEmpty else {
         throw Refusal("invalid_request", "Missing required parameter: assertion")
       }
       return .json([
@@ -77,21 +84,22 @@ final class TokenEndpoint: Sendable {
   private func issue(_ assertion: String, host: String?) throws(Refusal) -> String {
     guard let presented = PresentedToken(assertion), let header = presented.header,
       let issuer = presented.text("iss")
-    else { throw .invalidGrant("Bad JWT format.") }
-    let accounts = state.withLock { $0.accounts }.filter { $0.email == issuer }
-    guard !accounts.isEmpty else { throw .invalidGrant("Invalid grant: account not found") }
+    else { throw Refusal("invalid_grant", "Bad JWT format.") }
+    let accounts = accounts.filter { $0.email == issuer }
+    guard !accounts.isEmpty else { throw Refusal("invalid_grant", "Invalid grant: account not found") }
     guard header.alg == "RS256", header.crit == nil else {
-      throw .invalidGrant("Invalid JWT: Failed to verify signature algorithm.")
+      throw Refusal("invalid_grant", "Invalid JWT: Failed to verify signature algorithm.")
     }
     let isSigned = accounts.contains { account in
       (header.kid == nil || header.kid == account.keyId)
         && presented.isSigned(by: account.publicKey, using: .rsaPKCS1v15(.sha256))
     }
-    guard isSigned else { throw .invalidGrant("Invalid JWT Signature.") }
+    guard isSigned else { throw Refusal("invalid_grant", "Invalid JWT Signature.") }
     let audiences =
       [Self.googleAudience] + (host.map { ["http://\($0)/token", "https://\($0)/token"] } ?? [])
     guard let audience = presented.text("aud"), audiences.contains(audience) else {
-      throw .invalidGrant(
+      throw Refusal(
+        "invalid_grant",
         "Invalid JWT: Failed audience check. The right audience is \(Self.googleAudience)")
     }
     let now = clock()
@@ -100,7 +108,8 @@ final class TokenEndpoint: Sendable {
       issued <= seconds + Self.clockTolerance, issued >= seconds - Self.longestAssertion,
       expires - issued <= Self.longestAssertion
     else {
-      throw .invalidGrant(
+      throw Refusal(
+        "invalid_grant",
         "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
       )
     }
@@ -108,25 +117,20 @@ final class TokenEndpoint: Sendable {
       scopes.allSatisfy({ $0.hasPrefix("https://www.googleapis.com/auth/") })
     else { throw Refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.") }
     let token = "ya29.c." + Base64URL.encodeToString(Random.bytes(96))
-    state.withLock { state in
-      if state.tokens.count >= Self.mostTokens {
-        state.tokens = state.tokens.filter { $0.value.expires > now }
-      }
-      state.tokens[token] = AccessToken(
-        hasScope: scopes.contains { $0 == Self.scope },
-        expires: now.addingSeconds(Self.lifetime))
+    tokens.withLock { tokens in
+      if tokens.count >= Self.mostTokens { tokens = tokens.filter { $0.value.expires > now } }
+      tokens[token] = (scopes.contains { $0 == Self.scope }, now.addingSeconds(Self.lifetime))
     }
     return token
   }
 
   /// Checks the access token of a request.
   func check(_ request: EmulatorRequest) throws(PlayError) {
-    guard let bearer = request.bearerToken, let token = state.withLock({ $0.tokens[bearer] }),
+    guard let bearer = request.bearerToken, let token = tokens.withLock({ $0[bearer] }),
       token.expires > clock()
     else { throw .unauthenticated }
     guard token.hasScope else { throw .insufficientScope }
   }
 
-  /// Makes all access tokens invalid.
-  func revokeAll() { state.withLock { $0.tokens = [:] } }
+  func revokeAll() { tokens.withLock { $0 = [:] } }
 }

@@ -17,12 +17,11 @@ struct PlayControl {
     "billing", "price", "consent", "sale", "advance", "clock", "state", "cancel", "resume", "change", "renew",
     "delete-account",
   ]
-  /// The engine's controls that only read or set values that tests need.
-  private static let testControls: Set<String> = ["faults", "statistics"]
 
   func respond(to request: EmulatorRequest, name: String) async -> RemoteResponse {
     do {
-      if Self.testControls.contains(name) { return try await forward(request, name, request.body) }
+      // Controls of the engine that only read or set values that tests need.
+      if name == "faults" || name == "statistics" { return try await forward(request, name, request.body) }
       if request.method == "GET" { return .json(try await read(name, request)) }
       guard request.method == "POST" else { throw Failure("The method of a control is POST.") }
       // Events so far are processed and pushed at once.
@@ -99,11 +98,10 @@ struct PlayControl {
   // MARK: - Requests
 
   private func read(_ name: String, _ request: EmulatorRequest) async throws -> JSONMembers {
-    func query(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
     switch name {
     case "messages":
-      return ["messages": try await messages(after: query("after").flatMap { Int64($0) } ?? 0)]
-    case "purchase": return try await signed(purchase(query("token") ?? ""))
+      return ["messages": try await messages(after: request.value("after").flatMap { Int64($0) } ?? 0)]
+    case "purchase": return try await signed(purchase(request.value("token") ?? ""))
     case "key": return ["publicKey": try await store.publicKey()]
     case "token-faults": return ["faults": PushTokenFault.allCases.map(\.rawValue)]
     case "clock", "state": return try Self.members(of: await forward(request, name, []).body)
@@ -233,24 +231,7 @@ struct PlayControl {
   }
 }
 
-enum VoidingSource: String, ControlChoice {
-  case user, developer, google
-}
-
-enum VoidingReason: String, ControlChoice {
-  case other, remorse
-  case notReceived = "not-received"
-  case defective
-  case accidentalPurchase = "accidental-purchase"
-  case fraud
-  case friendlyFraud = "friendly-fraud"
-  case chargeback, unacknowledged
-}
-
 extension ControlChoice where AllCases == [Self], Self: Equatable {
-  /// Google's number for a value. The cases are declared in the order of the numbers.
+  /// Google's number for a value.
   fileprivate var number: Int64 { Int64(Self.allCases.firstIndex(of: self) ?? 0) }
 }
-
-extension PushTokenFault: ControlChoice {}
-extension PlayQuotas.Bucket: ControlChoice {}

@@ -56,7 +56,7 @@ enum OrderEndpoints {
       throw PlayError.invalidArgument("'endTime' is in the future, or before 'startTime'.")
     }
     var key = StoreKey.number(start)
-    if let token = call.value("token") {
+    if let token = call.request.value("token") {
       key = String(decoding: (try? Base64URL.decode(Array(token.utf8))) ?? [], as: UTF8.self)
       guard key.utf8.count == 33, key.utf8.allSatisfy({ $0 == 0x2F || 0x30...0x39 ~= $0 }) else {
         throw PlayError.invalidArgument("Invalid value at 'token'")

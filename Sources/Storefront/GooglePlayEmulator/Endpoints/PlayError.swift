@@ -6,25 +6,7 @@ internal import ReceiptCodec
 internal import ReceiptHTTP
 internal import Storefront
 
-/// An error of the Play Developer API: a `google.rpc.Status` in JSON, with the reasons of Google's older errors.
-struct PlayError: Error {
-  let status: Int
-  /// The name of the code in `google.rpc.Code`.
-  let code: String
-  let reason: String
-  let domain: String
-  let message: String
-
-  init(
-    _ status: Int, _ code: String, _ reason: String, _ message: String, domain: String = "androidpublisher"
-  ) {
-    self.status = status
-    self.code = code
-    self.reason = reason
-    self.message = message
-    self.domain = domain
-  }
-
+extension PlayError {
   init(_ error: LocalStoreError) {
     switch error.code {
     case .notFound: self = .tokenNotFound

@@ -11,60 +11,33 @@ internal import Synchronization
 struct PlayRoute: Sendable {
   typealias Answer = @Sendable (PlayCall) async throws -> RemoteResponse
 
-  /// A permission in the console that a call requires.
-  enum Permission: String, CaseIterable, Sendable {
-    case viewFinancialData = "financial-data"
-    case manageOrders = "manage-orders"
-    case viewApp = "app"
-  }
-
-  let method: String
-  /// The segments of the path. `{}` matches any single segment; `{}:verb` matches one that ends with the verb.
-  let pattern: [String]
+  let pattern: RoutePattern
   let bucket: PlayQuotas.Bucket
   let permission: Permission
   let answer: Answer
 
   init(
-    _ method: String, _ pattern: String, _ bucket: PlayQuotas.Bucket, _ permission: Permission = .viewApp,
+    _ method: String, _ path: String, _ bucket: PlayQuotas.Bucket, _ permission: Permission = .viewApp,
     _ answer: @escaping Answer
   ) {
-    self.method = method
-    self.pattern = pattern.split(separator: "/").map { String($0) }
+    pattern = RoutePattern(method, path)
     self.bucket = bucket
     self.permission = permission
     self.answer = answer
   }
-
-  var name: String { "\(method) /" + pattern.joined(separator: "/") }
 
   static let all: [PlayRoute] =
     ProductEndpoints.routes + SubscriptionEndpoints.routes + OrderEndpoints.routes
 
   /// The route of a path, and the segments for its `{}`.
   static func match(_ method: String, _ path: [String]) -> (route: PlayRoute, parameters: [String])? {
-    for route in all where route.method == method {
-      if let parameters = route.parameters(path) { return (route, parameters) }
-    }
-    return nil
-  }
-
-  private func parameters(_ path: [String]) -> [String]? {
-    guard path.count == pattern.count else { return nil }
-    var found: [String] = []
-    for (part, segment) in zip(pattern, path) {
-      if part == "{}" {
-        // A segment with a verb belongs to another method.
-        guard !segment.contains(":") else { return nil }
-        found.append(segment)
-      } else if part.hasPrefix("{}") {
-        guard segment.hasSuffix(part.dropFirst(2)) else { return nil }
-        found.append(String(segment.dropLast(part.count - 2)))
-      } else if part != segment {
-        return nil
+    for route in all where route.pattern.method == method {
+      // A segment with a verb belongs to another method.
+      if let parameters = route.pattern.parameters(path, where: { !$0.contains(":") }) {
+        return (route, parameters)
       }
     }
-    return found
+    return nil
   }
 }
 
@@ -80,8 +53,6 @@ struct PlayCall {
   /// The path segment that matched the pattern's nth `{}`.
   func parameter(_ index: Int) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
 
-  func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
-
   func integer(_ name: String, in range: ClosedRange<Int64>) throws(PlayError) -> Int64? {
     try parsed(name) { Int64($0).flatMap { range ~= $0 ? $0 : nil } }
   }
@@ -91,7 +62,7 @@ struct PlayCall {
   private func parsed<Value>(
     _ name: String, _ parse: (String) -> Value?
   ) throws(PlayError) -> Value? {
-    guard let text = value(name) else { return nil }
+    guard let text = request.value(name) else { return nil }
     guard let value = parse(text) else {
       throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
     }
@@ -138,19 +109,6 @@ struct PlayCall {
 
 /// Counts requests by the buckets of Google's quotas. The period is one minute, and 30 seconds for voided purchases.
 final class PlayQuotas: Sendable {
-  enum Bucket: String, CaseIterable, Sendable {
-    case subscriptions
-    case subscriptionUpdates = "subscription-updates"
-    case oneTimePurchases = "one-time-purchases"
-    case orders
-    case voidedPurchases = "voided-purchases"
-
-    /// Google's limit: the number of requests that are answered in a period, and its seconds.
-    var standard: (count: Int, seconds: Double) {
-      self == .voidedPurchases ? (30, 30) : (3000, 60)
-    }
-  }
-
   private struct Window {
     var limit: Int?
     var start = Timestamp(millisecondsSince1970: 0)
@@ -177,5 +135,12 @@ final class PlayQuotas: Sendable {
   /// Sets a limit and resets the count; `nil` restores Google's limit.
   func setLimit(_ limit: Int?, of bucket: Bucket) {
     windows.withLock { $0[bucket] = Window(limit: limit) }
+  }
+}
+
+extension PlayQuotas.Bucket {
+  /// Google's limit: the number of requests that are answered in a period, and its seconds.
+  fileprivate var standard: (count: Int, seconds: Double) {
+    self == .voidedPurchases ? (30, 30) : (3000, 60)
   }
 }

@@ -7,36 +7,31 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
 
-/// The answer of `purchases.subscriptionsv2.get`.
-struct SubscriptionAnswer {
-  let view: PlayView
-  let call: PlayCall
-
-  private var record: PlayPurchase { view.purchase }
-
-  var purchase: SubscriptionPurchaseV2 {
+extension PlayView {
+  /// The answer of `purchases.subscriptionsv2.get`.
+  func subscription(of catalog: ProductCatalog) -> SubscriptionPurchaseV2 {
     var answer = SubscriptionPurchaseV2()
     answer.kind = "androidpublisher#subscriptionPurchaseV2"
-    answer.regionCode = view.region
+    answer.regionCode = region
     answer.subscriptionState = PlaySubscriptionState(
-      rawValue: "SUBSCRIPTION_STATE_\(view.subscriptionState)")
-    answer.startTime = record.state == .purchased ? record.purchaseDate : nil
-    answer.linkedPurchaseToken = record.linkedToken
+      rawValue: "SUBSCRIPTION_STATE_\(subscriptionState)")
+    answer.startTime = purchase.state == .purchased ? purchase.purchaseDate : nil
+    answer.linkedPurchaseToken = purchase.linkedToken
     answer.canceledStateContext = canceledContext
     if answer.subscriptionState == .paused {
-      answer.pausedStateContext = PlayPausedStateContext().with { $0.autoResumeTime = record.resumeDate }
+      answer.pausedStateContext = PlayPausedStateContext().with { $0.autoResumeTime = purchase.resumeDate }
     }
-    answer.testPurchase = record.isTest ? EmptyObject() : nil
-    answer.acknowledgementState = record.isAcknowledged ? .acknowledged : .pending
-    if record.obfuscatedAccountId != nil || record.obfuscatedProfileId != nil {
+    answer.testPurchase = purchase.isTest ? EmptyObject() : nil
+    answer.acknowledgementState = purchase.isAcknowledged ? .acknowledged : .pending
+    if purchase.obfuscatedAccountId != nil || purchase.obfuscatedProfileId != nil {
       answer.externalAccountIdentifiers = PlayExternalAccountIdentifiers().with {
-        $0.obfuscatedExternalAccountId = record.obfuscatedAccountId
-        $0.obfuscatedExternalProfileId = record.obfuscatedProfileId
+        $0.obfuscatedExternalAccountId = purchase.obfuscatedAccountId
+        $0.obfuscatedExternalProfileId = purchase.obfuscatedProfileId
       }
     }
-    answer.lineItems = [lineItem]
+    answer.lineItems = [lineItem(catalog)]
     let declined = PlayRenewalProblemContext().with {
-      $0.renewalDeclined = PlayRenewalDeclined().with { $0.pendingOrderId = record.nextOrderId }
+      $0.renewalDeclined = PlayRenewalDeclined().with { $0.pendingOrderId = purchase.nextOrderId }
     }
     switch answer.subscriptionState {
     case .inGracePeriod?: answer.inGracePeriodStateContext = declined
@@ -49,14 +44,14 @@ struct SubscriptionAnswer {
   }
 
   private var canceledContext: PlayCanceledStateContext? {
-    guard ["CANCELED", "EXPIRED"].contains(view.subscriptionState), record.state == .purchased else {
+    guard ["CANCELED", "EXPIRED"].contains(subscriptionState), purchase.state == .purchased else {
       return nil
     }
     return PlayCanceledStateContext().with {
-      switch record.canceller {
+      switch purchase.canceller {
       case .user?:
         $0.userInitiatedCancellation = PlayUserInitiatedCancellation().with {
-          $0.cancelTime = record.cancellationDate
+          $0.cancelTime = purchase.cancellationDate
         }
       case .developer?: $0.developerInitiatedCancellation = EmptyObject()
       case .replacement?: $0.replacementCancellation = EmptyObject()
@@ -65,30 +60,30 @@ struct SubscriptionAnswer {
     }
   }
 
-  private var lineItem: PlaySubscriptionLineItem {
+  private func lineItem(_ catalog: ProductCatalog) -> PlaySubscriptionLineItem {
     var item = PlaySubscriptionLineItem()
-    item.productId = view.transaction?.productId ?? record.productId
-    guard record.state == .purchased else { return item }
-    item.expiryTime = view.expiryDate
-    item.latestSuccessfulOrderId = record.orders.last?.orderId
+    item.productId = transaction?.productId ?? purchase.productId
+    guard purchase.state == .purchased else { return item }
+    item.expiryTime = expiryDate
+    item.latestSuccessfulOrderId = purchase.orders.last?.orderId
     item.autoRenewingPlan = PlayAutoRenewingPlan().with {
-      $0.autoRenewEnabled = view.autoRenews
-      $0.recurringPrice = money(view.recurringPrice)
+      $0.autoRenewEnabled = autoRenews
+      $0.recurringPrice = money(recurringPrice)
       $0.priceChangeDetails = priceChange
     }
-    let product = call.ledger.store.catalog.products.first { $0.productIdentifier == item.productId }
+    let product = catalog.products.first { $0.productIdentifier == item.productId }
     item.offerDetails = PlayOfferDetails().with {
       $0.basePlanId = product?.subscription?.period.description.lowercased()
-      $0.offerId = view.transaction?.offerIdentifier
+      $0.offerId = transaction?.offerIdentifier
     }
     item.offerPhase = PlayOfferPhase().with {
-      switch view.transaction?.offerDiscountType {
+      switch transaction?.offerDiscountType {
       case nil: $0.basePrice = EmptyObject()
       case .freeTrial?: $0.freeTrial = EmptyObject()
       default: $0.introductoryPrice = EmptyObject()
       }
     }
-    if let subscription = view.state?.subscription, subscription.autoRenews,
+    if let subscription = state?.subscription, subscription.autoRenews,
       subscription.autoRenewProductIdentifier != subscription.productIdentifier
     {
       item.deferredItemReplacement = PlayDeferredItemReplacement().with {
@@ -99,20 +94,20 @@ struct SubscriptionAnswer {
   }
 
   private var priceChange: PlayPriceChangeDetails? {
-    guard let info = view.state?.renewalInfo, let status = info.priceIncreaseStatus,
+    guard let info = state?.renewalInfo, let status = info.priceIncreaseStatus,
       let price = info.renewalPrice
     else { return nil }
     return PlayPriceChangeDetails().with {
       $0.newPrice = money(price)
       $0.priceChangeMode = status == .noResponse ? .increase : .optOutIncrease
       $0.priceChangeState = status == .noResponse ? .outstanding : .confirmed
-      $0.expectedNewPriceChargeTime = view.transaction?.expiresDate
+      $0.expectedNewPriceChargeTime = transaction?.expiresDate
     }
   }
 
   private func money(_ thousandths: Int64) -> PlayMoney {
     PlayMoney().with {
-      $0.currencyCode = view.transaction?.currency
+      $0.currencyCode = transaction?.currency
       $0.units = thousandths / 1000
       $0.nanos = thousandths % 1000 * 1_000_000
     }

@@ -15,7 +15,7 @@ enum SubscriptionEndpoints {
   static let routes = [
     PlayRoute("GET", v2, .subscriptions, .viewFinancialData) { call in
       let view = try await call.view(call.parameter(0), isSubscription: true)
-      return PlayCall.json(SubscriptionAnswer(view: view, call: call).purchase)
+      return PlayCall.json(view.subscription(of: call.ledger.store.catalog))
     },
     PlayRoute("POST", v2 + ":revoke", .subscriptionUpdates, .manageOrders) { call in
       let request = try call.body(RevokeSubscriptionRequest.self)
@@ -47,7 +47,7 @@ enum SubscriptionEndpoints {
       guard let tag = context?["etag"]?.string, let text = context?["deferDuration"]?.string,
         text.hasSuffix("s"), let seconds = Double(text.dropLast()), seconds > 0, seconds <= longestDeferral
       else { throw PlayError.invalidArgument("'deferralContext' needs etag and deferDuration.") }
-      guard tag == SubscriptionAnswer(view: view, call: call).purchase.etag else {
+      guard tag == view.subscription(of: call.ledger.store.catalog).etag else {
         throw PlayError.concurrentUpdate
       }
       guard let expiry = view.expiryDate else { throw PlayError.subscriptionNotOwned }

@@ -67,13 +67,22 @@ struct PlayView {
     return now > expiryDate.addingSeconds(EmulatedPlayStore.rememberedDays * 86_400)
   }
 
-  /// The two letters of the storefront's region; `nil` if the storefront is unknown.
-  var region: String? { Self.regions[transaction?.storefront ?? ""] }
+  /// `INAPP_PURCHASE_DATA`.
+  func purchaseData(packageName: String) -> JSONMembers {
+    let isPending = purchase.state == .pending
+    return [
+      "orderId": isPending ? nil : purchase.orders.last?.orderId, "packageName": packageName,
+      "productId": purchase.productId, "purchaseTime": purchase.purchaseDate,
+      "purchaseState": isPending ? 4 : isRevoked ? 1 : 0, "purchaseToken": purchase.token,
+      "obfuscatedAccountId": purchase.obfuscatedAccountId,
+      "obfuscatedProfileId": purchase.obfuscatedProfileId, "quantity": purchase.quantity,
+      "autoRenewing": purchase.isSubscription ? autoRenews : nil, "acknowledged": purchase.isAcknowledged,
+      "developerPayload": purchase.developerPayload,
+    ]
+  }
 
-  private static let regions = [
-    "USA": "US", "CAN": "CA", "MEX": "MX", "BRA": "BR", "GBR": "GB", "IRL": "IE", "DEU": "DE", "FRA": "FR",
-    "ITA": "IT", "ESP": "ES", "PRT": "PT", "NLD": "NL", "BEL": "BE", "AUT": "AT", "CHE": "CH", "POL": "PL",
-    "SWE": "SE", "NOR": "NO", "DNK": "DK", "FIN": "FI", "JPN": "JP", "KOR": "KR", "IND": "IN", "AUS": "AU",
-    "NZL": "NZ", "TUR": "TR", "ZAF": "ZA",
-  ]
+  /// The two letters of the storefront's region; `nil` if the storefront is unknown.
+  var region: String? {
+    transaction?.storefront.flatMap { StorefrontRegion(countryCode: $0)?.regionCode }
+  }
 }

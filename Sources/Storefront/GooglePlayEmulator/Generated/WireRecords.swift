@@ -15,8 +15,8 @@ struct PlayPurchase: Sendable, Hashable {
   var productId: String = ""
   /// `true` for a subscription.
   var isSubscription: Bool = false
-  /// The name of the payment's ``State``.
-  var stateName: String = "requested"
+  /// The state of the payment.
+  var state: PlayPurchase.State = .requested
   /// The identifier of the payment request, for a purchase that the engine has not sold yet.
   var requestId: String?
   /// The engine's original transaction.
@@ -43,8 +43,8 @@ struct PlayPurchase: Sendable, Hashable {
   var obfuscatedProfileId: String?
   /// The purchase that this one replaces.
   var linkedToken: String?
-  /// The name of the ``Canceller``.
-  var cancellerName: String?
+  /// The party that ended the renewal.
+  var canceller: PlayPurchase.Canceller?
   /// The date of the cancellation.
   var cancellationDate: Timestamp?
   /// The date on which the subscription pauses or paused, which is the end of the period; `nil` without a
@@ -69,7 +69,7 @@ extension PlayPurchase: JSONObject {
     case account
     case productId
     case isSubscription
-    case stateName
+    case state = "stateName"
     case requestId
     case originalTransactionId
     case orders
@@ -83,7 +83,7 @@ extension PlayPurchase: JSONObject {
     case obfuscatedAccountId
     case obfuscatedProfileId
     case linkedToken
-    case cancellerName
+    case canceller = "cancellerName"
     case cancellationDate
     case pauseDate
     case resumeDate
@@ -102,7 +102,7 @@ extension PlayPurchase: JSONObject {
     case .account: try coder.code(&account)
     case .productId: try coder.code(&productId)
     case .isSubscription: try coder.code(&isSubscription)
-    case .stateName: try coder.code(&stateName)
+    case .state: try coder.code(&state)
     case .requestId: try coder.code(&requestId)
     case .originalTransactionId: try coder.code(&originalTransactionId)
     case .orders: try coder.code(&orders)
@@ -116,7 +116,7 @@ extension PlayPurchase: JSONObject {
     case .obfuscatedAccountId: try coder.code(&obfuscatedAccountId)
     case .obfuscatedProfileId: try coder.code(&obfuscatedProfileId)
     case .linkedToken: try coder.code(&linkedToken)
-    case .cancellerName: try coder.code(&cancellerName)
+    case .canceller: try coder.code(&canceller)
     case .cancellationDate: try coder.code(&cancellationDate)
     case .pauseDate: try coder.code(&pauseDate)
     case .resumeDate: try coder.code(&resumeDate)

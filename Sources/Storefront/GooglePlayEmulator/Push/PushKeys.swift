@@ -83,13 +83,12 @@ final class PushKeys: Sendable {
     template.basicConstraints = .endEntity
     template.keyUsage = .digitalSignature
     return try published { keys throws(CryptoError) in
-      var members: JSONMembers = [:]
-      for key in keys {
-        let certificate = try Certificate.issue(
-          template, for: key.privateKey.publicKey, by: .itself(key.privateKey))
-        members += [key.keyId: certificate.pem]
-      }
-      return members
+      JSONMembers(
+        try keys.map { key throws(CryptoError) in
+          let certificate = try Certificate.issue(
+            template, for: key.privateKey.publicKey, by: .itself(key.privateKey))
+          return JSONMember(name: key.keyId, value: .string(certificate.pem))
+        })
     }
   }
 

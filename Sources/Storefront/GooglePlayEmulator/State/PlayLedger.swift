@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreEmulator
 internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
@@ -8,24 +9,6 @@ internal import Storefront
 struct PlayLedger: Sendable {
   let store: LocalStore
   private static let headerKey = "play"
-
-  /// An additional key for looking up a purchase, besides its token.
-  enum Name {
-    case transaction(String)
-    case order(String)
-    case request(account: String, id: String)
-    /// The present purchase of a subscription, by its original transaction.
-    case current(String)
-
-    var key: String {
-      switch self {
-      case .transaction(let id): StoreKey.joined("transaction", id)
-      case .order(let id): StoreKey.joined("order", id)
-      case .request(let account, let id): StoreKey.joined("request", account, id)
-      case .current(let id): StoreKey.joined("current", id)
-      }
-    }
-  }
 
   struct Change {
     var header: PlayHeader
@@ -69,13 +52,11 @@ struct PlayLedger: Sendable {
   // MARK: - Reading
 
   func header() async throws(LocalStoreError) -> PlayHeader {
-    guard let bytes = try await store.value(of: Self.headerKey, in: .playHeader) else { return PlayHeader() }
-    return try Self.decode(bytes, at: "play-header")
+    try await row(Self.headerKey, in: .playHeader) ?? PlayHeader()
   }
 
   func purchase(token: String) async throws(LocalStoreError) -> PlayPurchase? {
-    guard let bytes = try await store.value(of: token, in: .playPurchases) else { return nil }
-    return try Self.decode(bytes, at: "play-purchases/\(token)")
+    try await row(token, in: .playPurchases)
   }
 
   func purchase(_ name: Name) async throws(LocalStoreError) -> PlayPurchase? {
@@ -96,18 +77,18 @@ struct PlayLedger: Sendable {
   func voided(
     after key: String?, limit: Int
   ) async throws(LocalStoreError) -> [(key: String, record: PlayVoidedPurchase)] {
-    try await list(.playVoided, "play-voided", after: key, limit: limit)
+    try await list(.playVoided, after: key, limit: limit)
   }
 
   func messages(after number: Int64, limit: Int) async throws(LocalStoreError) -> [PlayMessage] {
-    try await list(.playMessages, "play-messages", after: StoreKey.number(number), limit: limit).map(\.record)
+    try await list(.playMessages, after: StoreKey.number(number), limit: limit).map(\.record)
   }
 
   private func list<Record: JSONObject>(
-    _ collection: RecordCollection, _ place: String, after key: String?, limit: Int
+    _ collection: RecordCollection, after key: String?, limit: Int
   ) async throws(LocalStoreError) -> [(key: String, record: Record)] {
     try await store.records(in: collection, after: key, limit: limit).map { record throws(LocalStoreError) in
-      (record.key, try Self.decode(record.value, at: "\(place)/\(record.key)"))
+      (record.key, try StoredRecords.decode(record, in: collection))
     }
   }
 
@@ -115,19 +96,17 @@ struct PlayLedger: Sendable {
   func nextMessage() async throws(LocalStoreError) -> (date: Timestamp, message: PlayMessage)? {
     guard let due = try await store.records(in: .playDueMessages, limit: 1).first else { return nil }
     let number = String(due.key.drop { $0 != "/" }.dropFirst())
-    guard let bytes = try await store.value(of: number, in: .playMessages) else {
+    guard let message: PlayMessage = try await row(number, in: .playMessages) else {
       throw LocalStoreError(.corrupt, at: "play-due-messages/\(due.key)", "The message is not stored.")
     }
-    let message: PlayMessage = try Self.decode(bytes, at: "play-messages/\(number)")
     return (Timestamp(millisecondsSince1970: Double(due.key.prefix { $0 != "/" }) ?? 0), message)
   }
 
-  private static func decode<Record: JSONObject>(
-    _ bytes: [UInt8], at place: String
-  ) throws(LocalStoreError) -> Record {
-    do throws(MalformedReceipt) { return try Record(json: bytes, part: "record", limits: .standard) } catch {
-      throw LocalStoreError(.corrupt, at: place, error.description)
-    }
+  private func row<Record: JSONObject>(
+    _ key: String, in collection: RecordCollection
+  ) async throws(LocalStoreError) -> Record? {
+    guard let bytes = try await store.value(of: key, in: collection) else { return nil }
+    return try StoredRecords.decode(StoredRecord(key: key, value: bytes), in: collection)
   }
 
   // MARK: - Writing
@@ -176,5 +155,73 @@ struct PlayLedger: Sendable {
       records.append(.put(.playDueMessages, key: StoreKey.dated(next, message.number), value: []))
     }
     try await store.commit(records)
+  }
+}
+
+extension PlayLedger.Name {
+  var key: String {
+    switch self {
+    case .transaction(let id): StoreKey.joined("transaction", id)
+    case .order(let id): StoreKey.joined("order", id)
+    case .request(let account, let id): StoreKey.joined("request", account, id)
+    case .current(let id): StoreKey.joined("current", id)
+    }
+  }
+}
+
+extension PlayPurchase {
+  /// Sets the party that ended the renewal, and the date; without a party, the subscription renews.
+  mutating func cancel(by canceller: Canceller?, at date: Timestamp?) {
+    self.canceller = canceller
+    cancellationDate = date
+  }
+
+  mutating func acknowledge() {
+    isAcknowledged = true
+    acknowledgementDeadline = nil
+  }
+
+  var isPaused: Bool { hasPaused == true }
+
+  /// The next date on which it needs processing: the end of the time to acknowledge it, or the beginning of a pause.
+  var deadline: Timestamp? {
+    [acknowledgementDeadline, isPaused ? nil : pauseDate].compactMap(\.self).min()
+  }
+
+  /// Ends the pause, or cancels the planned one.
+  mutating func endPause() {
+    pauseDate = nil
+    resumeDate = nil
+    hasPaused = nil
+  }
+
+  /// The orders that were charged for.
+  var paidOrders: [PlayOrder] { orders.filter { $0.transactionId != nil } }
+
+  /// The identifier of the next order: that of the first, followed by a number.
+  var nextOrderId: String {
+    let first = orders.first?.orderId ?? ""
+    return orders.isEmpty ? first : "\(first)..\(orders.count - 1)"
+  }
+}
+
+extension PlayMessage {
+  /// A message is pushed about a thousand times in its week, and each attempt rewrites the record.
+  static let maximumAttemptCount = 128
+
+  /// A new message; its number is 0.
+  init(_ member: String, _ content: JSONMembers, of packageName: String, at date: Timestamp) {
+    // Unique even after the store was reset.
+    messageId = "1" + Random.bytes(15).map { String($0 % 10) }.joined()
+    publishDate = date
+    let notification: JSONMembers = [
+      "version": "1.0", "packageName": packageName, "eventTimeMillis": String(date.wholeMilliseconds),
+      member: content,
+    ]
+    self.notification = notification.json
+  }
+
+  mutating func add(_ attempt: Attempt) {
+    attempts = attempts.suffix(Self.maximumAttemptCount - 1) + [attempt]
   }
 }

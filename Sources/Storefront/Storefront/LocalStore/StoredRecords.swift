@@ -4,7 +4,7 @@ package import ReceiptCodec
 internal import ReceiptSigning
 
 /// The records of a store in its storage. Errors of the storage become errors of the store.
-struct StoredRecords: Sendable {
+package struct StoredRecords: Sendable {
   /// The greatest number of records that are in memory at once.
   static let pageSize = 256
 
@@ -53,7 +53,7 @@ struct StoredRecords: Sendable {
     } while page.count == Self.pageSize
   }
 
-  static func decode<Record: JSONObject>(
+  package static func decode<Record: JSONObject>(
     _ record: StoredRecord, in collection: RecordCollection
   ) throws(LocalStoreError) -> Record {
     try decode(record.value, at: "\(collection.rawValue)/\(record.key)")
