@@ -135,8 +135,16 @@ def messages(tables) -> str:
             return named[type].swift_name or "JSONWriter"
         return SWIFT.get(type, "JSONWriter")
 
+    def member(name, type):
+        if type == "[String]":
+            return f'json.array("{name}", {name}) {{ $1.string($0) }}\n'
+        return f'json.member("{name}", {name})\n'
+
     text = ""
     for table in tables:
+        if table.kind == "enumeration":
+            cases = "".join(f"/// {meaning}\ncase {name}\n" for name, meaning in table.rows)
+            text += f"\n/// {table.text}\npublic enum {table.name}: String, Sendable, Hashable, CaseIterable {{\n{cases}}}\n"
         if not table.swift_name or table.is_external:
             continue
         fields = "".join(
@@ -146,11 +154,12 @@ def messages(tables) -> str:
         names = [(name, swift_type(type.rstrip("?")), type.endswith("?")) for name, type, _ in table.rows]
         parameters = ", ".join(f"{name}: {type}{'? = nil' * optional}" for name, type, optional in names)
         settings = "".join(f"self.{name} = {name}\n" for name, _, _ in names)
-        members = "".join(f'json.member("{name}", {name})\n' for name, _, _ in table.rows)
+        members = "".join(member(name, type) for name, type, _ in table.rows)
         type = f'package static let type: String? = "{table.name}"\n' if table.kind == "output" else ""
+        is_plain = all(type.rstrip("?") in SWIFT for _, type, _ in table.rows)
         text += f"""
 /// The {table.kind} `{table.name}` of the API.
-package struct {table.swift_name}: APIMessage {{
+package struct {table.swift_name}: APIMessage{", Hashable" * is_plain} {{
 {type}{fields}
 package init({parameters}) {{
 {settings}}}

@@ -108,18 +108,6 @@
     }
   }
 
-  /// A permission of a key.
-  ///
-  /// No scope includes another.
-  public enum Scope: String, Sendable, Hashable, CaseIterable {
-    /// Permission to have receipts verified and inspected.
-    case verify
-    /// Permission to read entitlements, changes and the audit trail.
-    case read
-    /// Permission to manage keys and webhooks, and to erase customers.
-    case admin
-  }
-
   /// The text of an API key, which is shown once: `rk_ID_SECRET`.
   ///
   /// The identifier has 12 hexadecimal digits; the secret is 32 random bytes in base64url. The server stores the
@@ -149,14 +137,5 @@
     package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
 
     package var description: String { "rk_\(id)_\(secret)" }
-  }
-
-  /// The key that authenticates a request, either presented with it or used for the console's login.
-  package struct Principal: Sendable, Hashable {
-    package let keyID: String
-    package let name: String
-    /// The app that the key is confined to; `nil` for all apps.
-    package let app: String?
-    package let scopes: Set<Scope>
   }
 #endif

@@ -3,18 +3,6 @@
 #if Server
   internal import AuditTrail
 
-  /// Another name under which receipts that name an account are recorded.
-  ///
-  /// A backend may name a customer differently than the receipt does, and the trail finds entries only by the recorded
-  /// name. Aliases therefore list the other names, so that an erasure of the account finds all its receipts.
-  struct CustomerAlias: Sendable, Hashable {
-    let app: String
-    /// The account in the receipts.
-    let account: String
-    /// The recorded customer.
-    let customer: String
-  }
-
   extension ServiceEntitlements {
     /// Stores aliases that are not stored yet, before the receipts are recorded.
     ///

@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import HTTPTypes
+  internal import HTTPTypes
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of a page, for the router and the access tests.
-  package struct ConsoleRoute: Sendable {
-    package enum Access: Sendable, Hashable {
+  extension ConsoleRoute {
+    /// The login that a page needs.
+    enum Access: Sendable, Hashable {
       case open
       case login
       case scope(Scope)
-    }
-
-    /// The method: GET, or POST for forms.
-    package let method: HTTPRequest.Method
-    package let path: String
-    package let access: Access
-    let respond: @Sendable (ConsoleVisit) async throws -> Response
-
-    init(
-      _ method: HTTPRequest.Method, _ path: String, _ access: Access,
-      respond: @escaping @Sendable (ConsoleVisit) async throws -> Response
-    ) {
-      self.method = method
-      self.path = path
-      self.access = access
-      self.respond = respond
     }
   }
 

@@ -3,37 +3,16 @@
 #if Server
   package import ReceiptCodec
 
-  /// A change of an entitlement, as webhooks and server-sent events report it.
-  package struct EntitlementChange: Sendable, Hashable, JSONWritable {
-    /// The number of the change; those of one app increase in the order of the commits.
-    package let sequence: Int64
-    /// The identifier, also sent as `webhook-id`, the same in each delivery.
-    package let id: String
-    package let app: String
-    /// The name of the entitlement, which is that of the ledger's part.
-    package let name: String
-    /// The customer; `nil` if unknown.
-    package let customer: String?
-    /// The time at which the change was found.
-    package let time: Timestamp
-    /// The raw value of a `ChangeKind`, or a type from a later version.
-    package let type: String
-    /// The reported JSON.
-    package let body: [UInt8]
-
+  extension EntitlementChange: JSONWritable {
     /// The columns of the table `changes` that a change is read from.
     static let columns = ["sequence", "id", "app", "name", "customer", "time", "type", "body"]
       .map { "changes.\($0)" }.joined(separator: ", ")
 
     init(_ row: DatabaseRow) {
-      sequence = row.integer(0)
-      id = row.text(1)
-      app = row.text(2)
-      name = row.text(3)
-      customer = row.optionalText(4)
-      time = Timestamp(milliseconds: row.integer(5))
-      type = row.text(6)
-      body = row.bytes(7)
+      self.init(
+        sequence: row.integer(0), id: row.text(1), app: row.text(2), name: row.text(3),
+        customer: row.optionalText(4), time: Timestamp(milliseconds: row.integer(5)), type: row.text(6),
+        body: row.bytes(7))
     }
 
     /// Writes an object with the sequence, the identifier and the reported JSON.

@@ -14,8 +14,9 @@
       [.getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer)]
     }
 
-    private func entitlement(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response
-    {
+    private func entitlement(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> EntitlementList {
       let app = try call.app()
       let found = try await entitlements.entitlements(
         app: app.name, identifier: try context.pathParameter("id"))
@@ -23,17 +24,22 @@
       return answer(found)
     }
 
-    private func customer(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func customer(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> EntitlementList {
       let app = try call.app()
       return answer(
         try await entitlements.entitlements(app: app.name, customer: try context.pathParameter("id")))
     }
 
-    private func answer(_ found: [StoredEntitlement]) -> Response {
-      .json("entitlements") { $0.member(entitlements: found, at: entitlements.clock()) }
+    private func answer(_ found: [StoredEntitlement]) -> EntitlementList {
+      let now = entitlements.clock()
+      return EntitlementList(entitlements: found.map { $0.owned(at: now) })
     }
 
-    private func history(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func history(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> EntitlementHistory {
       let app = try call.app()
       let id = try context.pathParameter("id")
       let found = try await entitlements.entitlements(app: app.name, identifier: id)
@@ -44,11 +50,8 @@
         changes += try await entitlements.history(app: app.name, name: entitlement.name)
       }
       let entries = try await entries(original: id, app: app)
-      return .json("history") { object in
-        object.member(entitlements: found, at: now)
-        object.array("changes", changes) { $0.write(to: &$1) }
-        object.array("entries", entries) { $1.append($0) }
-      }
+      return EntitlementHistory(
+        entitlements: found.map { $0.owned(at: now) }, changes: changes, entries: entries)
     }
 
     /// The audit entries of an original transaction that an app may see.
@@ -57,19 +60,6 @@
       return try await auditLog.read { view in
         try view.history(original: original, limit: 1000).filter { app.isAbout($0.entry) }
           .map { try $0.json(in: view) }
-      }
-    }
-  }
-
-  extension JSONWriter {
-    /// Writes the member `entitlements`.
-    mutating func member(entitlements: [StoredEntitlement], at instant: Timestamp) {
-      array("entitlements", entitlements) { entitlement, object in
-        object.object {
-          $0.member("customer", entitlement.customer)
-          $0.name("entitlement")
-          entitlement.append(to: &$0, at: instant)
-        }
       }
     }
   }

@@ -15,7 +15,9 @@
 
     var routes: [Route] { [.presentReceipt(present)] }
 
-    private func present(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func present(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> PresentedReceipt {
       let customer = try context.pathParameter("id")
       guard try call.request.queryParameter("customer") == nil else {
         throw Problem.invalid("customer", "The customer is named by the path.")
@@ -26,11 +28,9 @@
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
       let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
       verification.count([verdict])
-      return .json("presented-receipt") { object in
-        object.name("verdict")
-        object.append(verification.report(verdict, acknowledgement))
-        object.member(entitlements: found, at: entitlements.clock())
-      }
+      let now = entitlements.clock()
+      return PresentedReceipt(
+        verdict: verification.report(verdict, acknowledgement), entitlements: found.map { $0.owned(at: now) })
     }
 
     /// Grants a customer the purchases of a receipt that they presented, and returns the customer's entitlements of its

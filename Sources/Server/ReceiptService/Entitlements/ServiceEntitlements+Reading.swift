@@ -2,26 +2,22 @@
 
 #if Server
   internal import AuditTrail
-  package import Entitlements
+  internal import Entitlements
   package import ReceiptCodec
 
-  /// A stored entitlement.
-  package struct StoredEntitlement: Sendable, Hashable {
-    /// The name of the ledger's part.
-    package let name: String
-    /// The original transaction, the purchase token, or the app transaction of a customer whose consent was rescinded.
-    package let identifier: String
-    /// The customer; `nil` if unknown.
-    package let customer: String?
-    package let ledger: EntitlementLedger
-
+  extension StoredEntitlement {
     /// Writes it in the format of `receipt-tool notifications fold`.
     package func append(to object: inout JSONWriter, at instant: Timestamp) {
       ledger.appendEntitlement(to: &object, at: instant)
     }
-  }
 
-  extension StoredEntitlement {
+    /// The entitlement at an instant, and whose it is.
+    func owned(at instant: Timestamp) -> OwnedEntitlement {
+      var object = JSONWriter()
+      append(to: &object, at: instant)
+      return OwnedEntitlement(customer: customer, entitlement: object)
+    }
+
     /// The columns of the table `ledgers` that an entitlement is read from.
     static let columns = "name, identifier, customer, ledger"
 

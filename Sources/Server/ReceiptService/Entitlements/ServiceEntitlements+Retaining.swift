@@ -5,12 +5,6 @@
   package import ReceiptCodec
   internal import ServiceLifecycle
 
-  /// The names of a webhook endpoint and its app.
-  package struct EndpointName: Sendable, Hashable {
-    package let app: String
-    package let endpoint: String
-  }
-
   extension ServiceEntitlements {
     /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up,
     /// and returns their number, at most `limit` of each kind; 0 if nothing is left to remove.

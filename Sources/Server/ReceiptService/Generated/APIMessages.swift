@@ -5,6 +5,104 @@
   internal import AuditTrail
   package import ReceiptCodec
 
+  /// The output `entitlements` of the API.
+  package struct EntitlementList: APIMessage {
+    package static let type: String? = "entitlements"
+    package let entitlements: [OwnedEntitlement]
+
+    package init(entitlements: [OwnedEntitlement]) {
+      self.entitlements = entitlements
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("entitlements", entitlements)
+    }
+  }
+
+  /// The object `OwnedEntitlement` of the API.
+  package struct OwnedEntitlement: APIMessage {
+    package let customer: String?
+    package let entitlement: JSONWriter
+
+    package init(customer: String? = nil, entitlement: JSONWriter) {
+      self.customer = customer
+      self.entitlement = entitlement
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("customer", customer)
+      json.member("entitlement", entitlement)
+    }
+  }
+
+  /// The output `presented-receipt` of the API.
+  package struct PresentedReceipt: APIMessage {
+    package static let type: String? = "presented-receipt"
+    package let verdict: JSONWriter
+    package let entitlements: [OwnedEntitlement]
+
+    package init(verdict: JSONWriter, entitlements: [OwnedEntitlement]) {
+      self.verdict = verdict
+      self.entitlements = entitlements
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("verdict", verdict)
+      json.member("entitlements", entitlements)
+    }
+  }
+
+  /// The output `changes` of the API.
+  package struct ChangeList: APIMessage {
+    package static let type: String? = "changes"
+    package let changes: [EntitlementChange]
+
+    package init(changes: [EntitlementChange]) {
+      self.changes = changes
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("changes", changes)
+    }
+  }
+
+  /// The output `history` of the API.
+  package struct EntitlementHistory: APIMessage {
+    package static let type: String? = "history"
+    package let entitlements: [OwnedEntitlement]
+    package let changes: [EntitlementChange]
+    package let entries: [JSONWriter]
+
+    package init(entitlements: [OwnedEntitlement], changes: [EntitlementChange], entries: [JSONWriter]) {
+      self.entitlements = entitlements
+      self.changes = changes
+      self.entries = entries
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("entitlements", entitlements)
+      json.member("changes", changes)
+      json.member("entries", entries)
+    }
+  }
+
+  /// The output `erasure` of the API.
+  package struct ErasureOutcome: APIMessage, Hashable {
+    package static let type: String? = "erasure"
+    package let purchases: Int64
+    package let entries: Int64
+
+    package init(purchases: Int64, entries: Int64) {
+      self.purchases = purchases
+      self.entries = entries
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("purchases", purchases)
+      json.member("entries", entries)
+    }
+  }
+
   /// The output `keys` of the API.
   package struct KeyList: APIMessage {
     package static let type: String? = "keys"
@@ -50,6 +148,16 @@
     }
   }
 
+  /// A permitted use of a key. None includes another.
+  public enum Scope: String, Sendable, Hashable, CaseIterable {
+    /// Receipts are verified and inspected.
+    case verify
+    /// Entitlements, changes and the audit trail are read.
+    case read
+    /// Keys and webhooks are managed, customers erased, administrative acts read.
+    case admin
+  }
+
   /// The output `administrative-acts` of the API.
   package struct AdministrativeActs: APIMessage {
     package static let type: String? = "administrative-acts"
@@ -65,7 +173,7 @@
   }
 
   /// The object `AdministrativeAct` of the API.
-  package struct AdministrativeAct: APIMessage {
+  package struct AdministrativeAct: APIMessage, Hashable {
     package let sequence: Int64
     package let time: Timestamp
     package let actor: String
@@ -90,7 +198,7 @@
   }
 
   /// The output `key` of the API.
-  package struct CreatedKey: APIMessage {
+  package struct CreatedKey: APIMessage, Hashable {
     package static let type: String? = "key"
     package let id: String
     package let key: String
@@ -106,8 +214,60 @@
     }
   }
 
+  /// The output `entries` of the API.
+  package struct EntryPage: APIMessage {
+    package static let type: String? = "entries"
+    package let entries: [JSONWriter]
+    package let before: UInt64?
+
+    package init(entries: [JSONWriter], before: UInt64? = nil) {
+      self.entries = entries
+      self.before = before
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("entries", entries)
+      json.member("before", before)
+    }
+  }
+
+  /// The output `proof` of the API.
+  package struct EntryProof: APIMessage {
+    package static let type: String? = "proof"
+    package let index: UInt64
+    package let entry: String
+    package let size: UInt64
+    package let root: String
+    package let hashes: [String]
+    package let proof: String
+    package let publicKey: String
+
+    package init(
+      index: UInt64, entry: String, size: UInt64, root: String, hashes: [String], proof: String,
+      publicKey: String
+    ) {
+      self.index = index
+      self.entry = entry
+      self.size = size
+      self.root = root
+      self.hashes = hashes
+      self.proof = proof
+      self.publicKey = publicKey
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("index", index)
+      json.member("entry", entry)
+      json.member("size", size)
+      json.member("root", root)
+      json.array("hashes", hashes) { $1.string($0) }
+      json.member("proof", proof)
+      json.member("publicKey", publicKey)
+    }
+  }
+
   /// The object `Problem` of the API.
-  package struct ProblemDetails: APIMessage {
+  package struct ProblemDetails: APIMessage, Hashable {
     package let title: String
     package let status: Int64
     package let code: String
@@ -151,7 +311,7 @@
   }
 
   /// The object `Endpoint` of the API.
-  package struct WebhookCounts: APIMessage {
+  package struct WebhookCounts: APIMessage, Hashable {
     package let name: String
     package let waiting: Int64
     package let dead: Int64
@@ -203,7 +363,7 @@
   }
 
   /// The output `replay` of the API.
-  package struct WebhookReplay: APIMessage {
+  package struct WebhookReplay: APIMessage, Hashable {
     package static let type: String? = "replay"
     package let count: Int64
 

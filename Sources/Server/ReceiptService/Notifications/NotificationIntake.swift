@@ -10,37 +10,6 @@
   /// its effect on the entitlements in one commit. Only then is it acknowledged. If a notification could not be checked
   /// or stored, the answer makes the store deliver it again.
   package struct NotificationIntake: Sendable {
-    /// The answer to a delivery.
-    package struct Answer: Sendable, Hashable {
-      /// The outcome of a delivery.
-      package enum Outcome: String, Sendable, Hashable {
-        /// The effect of the notification is stored.
-        case done
-        /// The notification was recorded before.
-        case `repeated`
-        /// The notification is refused permanently.
-        case refused
-        /// The notification could not be checked; the store must deliver it again.
-        case undetermined
-        /// The notification could not be stored; the store must deliver it again.
-        case failed
-      }
-
-      package let status: Int
-      package let outcome: Outcome
-      /// The `notificationUUID`, or the identifier of Google Play's message.
-      package var id: String?
-      /// The type of the event.
-      package var event: String?
-      /// The reason why it was not accepted, for the log: it may quote the body.
-      package var message: String?
-
-      /// The answer to a notification that was refused, or could not be checked if the status is 503.
-      static func refusal(_ status: Int, _ message: String) -> Answer {
-        Answer(status: status, outcome: status == 503 ? .undetermined : .refused, message: message)
-      }
-    }
-
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
 
@@ -66,6 +35,13 @@
         receiver = sender
       }
       return await receiver.receive(body, authorization: authorization, for: app, self)
+    }
+  }
+
+  extension NotificationIntake.Answer {
+    /// The answer to a notification that was refused, or could not be checked if the status is 503.
+    static func refusal(_ status: Int, _ message: String) -> Self {
+      Self(status: status, outcome: status == 503 ? .undetermined : .refused, message: message)
     }
   }
 

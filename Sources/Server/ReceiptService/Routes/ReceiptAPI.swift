@@ -25,7 +25,7 @@
     package let erasures: ErasureQueue
     let apps: ServedApps
     package let routes: [Route]
-    package let consoleRoutes: [ConsoleRoute]
+    let consoleRoutes: [ConsoleRoute]
     /// The verifications that ``VerificationHandler`` answers.
     let earlyVerifications: EarlyVerifications
     private let answer: Answer

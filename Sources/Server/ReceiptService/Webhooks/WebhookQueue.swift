@@ -14,17 +14,6 @@
   /// To deliver, a sender leases the lanes. A lease that does not end in time is taken over. Each transaction locks the
   /// rows of the lanes first, so that a transaction that stores a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
-    /// A running delivery.
-    package struct Lease: Sendable {
-      package let endpoint: String
-      package let attempts: Int
-      /// The time of expiry, in milliseconds, which distinguishes this lease from a later one of the lane.
-      let expires: Int64
-      package let change: EntitlementChange
-      /// The trace of the change, as ``TraceHeaders`` stores it.
-      var trace: String?
-    }
-
     /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
       case delivered

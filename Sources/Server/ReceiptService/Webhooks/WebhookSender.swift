@@ -12,26 +12,7 @@
   /// Several processes may do so on one database. After a replay, the caller must also signal
   /// ``ServiceEntitlements/commits``.
   package final class WebhookSender: Service {
-    package struct Limits: Sendable, Hashable {
-      /// The maximum number of running deliveries.
-      ///
-      /// Each endpoint has an equal share, at least one, that other endpoints cannot use, however slowly they answer.
-      package var concurrentDeliveries = 128
-      package var concurrentDeliveriesPerEndpoint = 8
-      /// The time for which a delivery belongs to the process that began it, longer than an attempt can take.
-      package var lease = Duration.seconds(30)
-      /// The interval of polling for commits of other processes and for deliveries that are due again.
-      package var pollInterval = Duration.seconds(1)
-
-      package init() {}
-    }
-
-    private struct Key: Hashable {
-      let app: String
-      let endpoint: String
-    }
-
-    private let endpoints: [(key: Key, endpoint: WebhookEndpoint)]
+    private let endpoints: [(key: EndpointName, endpoint: WebhookEndpoint)]
     private let queue: WebhookQueue
     private let client: WebhookClient
     private let limits: Limits
@@ -40,7 +21,7 @@
     private let logger: Logger
     /// The signal of commits and of the end of deliveries.
     private let wake = CommitSignal()
-    private let running: Mutex<RunningDeliveries<Key>>
+    private let running: Mutex<RunningDeliveries<EndpointName>>
 
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
@@ -57,7 +38,7 @@
       random: @escaping @Sendable () -> Double, logger: Logger
     ) {
       endpoints = apps.flatMap { app in
-        app.webhooks.map { (Key(app: app.name, endpoint: $0.name), $0) }
+        app.webhooks.map { (EndpointName(app: app.name, endpoint: $0.name), $0) }
       }
       let share = max(
         1, min(limits.concurrentDeliveriesPerEndpoint, limits.concurrentDeliveries / max(1, endpoints.count)))
@@ -137,7 +118,7 @@
     }
 
     private func deliver(_ lease: WebhookQueue.Lease, to endpoint: WebhookEndpoint) async {
-      let key = Key(app: lease.change.app, endpoint: lease.endpoint)
+      let key = EndpointName(app: lease.change.app, endpoint: lease.endpoint)
       defer {
         running.withLock { $0.end(key) }
         wake.signal()

@@ -72,7 +72,7 @@
         let body = try service.body(.subscribed, day: 0, F.period(1))
         // A proxy may add a header of its own.
         for (authorization, outcome) in [
-          ("Basic YTpi", NotificationIntake.Answer.Outcome.done), (nil, .repeated),
+          ("Basic YTpi", NotificationIntake.Outcome.done), (nil, .repeated),
         ] {
           let answer = await intake.receive(app: service.app, authorization: authorization, body: body)
           #expect(answer.status == 200)
