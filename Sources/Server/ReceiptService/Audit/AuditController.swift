@@ -11,7 +11,7 @@
   internal import TransparencyLog
 
   /// Answers the audit trail: entries, proofs and the files of the log.
-  struct AuditController: Controller {
+  struct AuditController {
     let auditLog: AuditLog?
 
     var routes: [Route] { [.findEntries(find), .getEntry(entry), .getProof(proof), .getLogFile(file)] }

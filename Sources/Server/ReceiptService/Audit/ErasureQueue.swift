@@ -27,30 +27,20 @@
       var outcome = ErasureOutcome(purchases: 0, entries: 0)
     }
 
-    private let entitlements: ServiceEntitlements
-    private let auditLog: AuditLog?
-    private let apps: ServedApps
-    private let logger: Logger
+    let entitlements: ServiceEntitlements
+    let auditLog: AuditLog?
+    let apps: ServedApps
+    let logger: Logger
     private var database: any ServiceDatabase { entitlements.database }
-
-    init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?, apps: ServedApps, logger: Logger) {
-      self.entitlements = entitlements
-      self.auditLog = auditLog
-      self.apps = apps
-      self.logger = logger
-    }
 
     /// Completes unfinished erasures until graceful shutdown or cancellation.
     ///
     /// Several processes may do so on one database.
     package func run() async throws {
       await repeatUntilShutdown(every: Self.interval) {
-        do {
+        await logger.attempt("Completing an erasure failed.") {
           let count = try await resume()
           if count > 0 { logger.info("Pending erasures were completed.", metadata: ["count": "\(count)"]) }
-        } catch is CancellationError {
-        } catch {
-          logger.error("Completing an erasure failed.", metadata: ["error": "\(error)"])
         }
       }
     }
@@ -235,16 +225,13 @@
     }
   }
 
-  /// Erases customers.
-  struct ErasureController: Controller {
-    let erasures: ErasureQueue
-
+  extension ErasureQueue {
     var routes: [Route] { [.eraseCustomer(erase)] }
 
     /// Erases a customer; if that fails, a job repeats it until it is complete.
     private func erase(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> ErasureOutcome
     {
-      try await erasures.erase(
+      try await erase(
         customer: try context.pathParameter("id"), app: try call.app(), by: call.principal.keyID)
     }
   }

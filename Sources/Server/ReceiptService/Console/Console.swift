@@ -7,11 +7,6 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// The pages of a subject and their forms; ``ReceiptAPI`` has the table of all.
-  protocol ConsolePages: Sendable {
-    var routes: [ConsoleRoute] { get }
-  }
-
   /// Serves the pages of the console to browsers that are logged in.
   struct Console: Sendable {
     let routes: [ConsoleRoute]

@@ -7,7 +7,7 @@
   internal import ReceiptCodec
 
   /// Answers the changes of entitlements, as lists and as streams.
-  struct ChangeController: Controller {
+  struct ChangeController {
     let entitlements: ServiceEntitlements
     let identity: Identity
     let admission: Admission

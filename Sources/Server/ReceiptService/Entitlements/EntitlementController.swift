@@ -2,16 +2,24 @@
 
 #if Server
   internal import AuditTrail
+  internal import Entitlements
+  internal import HTTPTypes
   internal import Hummingbird
   internal import ReceiptCodec
+  internal import ReceiptVerification
 
-  /// Answers what purchases and customers are entitled to.
-  struct EntitlementController: Controller {
+  /// Answers what purchases and customers are entitled to, and grants customers the purchases of receipts that they
+  /// present.
+  struct EntitlementController {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
+    let bodies: BodyReader
 
     var routes: [Route] {
-      [.getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer)]
+      [
+        .getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer),
+        .presentReceipt(present),
+      ]
     }
 
     private func entitlement(
@@ -60,6 +68,53 @@
       return try await auditLog.read { view in
         try view.history(original: original, limit: 1000).filter { app.isAbout($0.entry) }
           .map { try $0.json(in: view) }
+      }
+    }
+
+    // MARK: Presenting
+
+    private func present(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> PresentedReceipt {
+      let customer = try context.pathParameter("id")
+      guard try call.request.queryParameter("customer") == nil else {
+        throw Problem.invalid("customer", "The customer is named by the path.")
+      }
+      var verification = try Verification(for: call, entitlements)
+      verification.presenter = customer
+      let bytes = try await bodies.content(of: call.request)
+      let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
+      let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
+      verification.count([verdict])
+      let now = entitlements.clock()
+      return PresentedReceipt(
+        verdict: verification.report(verdict, acknowledgement), entitlements: found.map { $0.owned(at: now) })
+    }
+
+    /// Grants a customer the purchases of a receipt that they presented, and returns the customer's entitlements of its
+    /// original transaction.
+    ///
+    /// If the receipt names another customer or is incomplete, only the verdict is stored, in the entry.
+    private func entitle(
+      _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
+    ) async throws -> [StoredEntitlement] {
+      guard case .valid(let receipt) = verdict else { return [] }
+      let customer = RecordingOptions.canonicalCustomer(customer)
+      do {
+        if let named = receipt.appAccountToken, RecordingOptions.canonicalCustomer(named) != customer {
+          throw PresentedByAnother()
+        }
+        guard receipt.kind == .signedTransaction else { return [] }
+        let id = try await entitlements.merge(receipt, customer: customer, app: app)
+        return try await entitlements.entitlements(app: app, identifier: id.originalTransactionId)
+          .filter { $0.customer == customer }
+      } catch is PresentedByAnother {
+        throw Problem(
+          .conflict, "other-customer",
+          "The receipt is valid and names another customer than the one in the path. Nobody was entitled by it. Present it for the customer whom it names.",
+          at: "id", entry: entry)
+      } catch let error as EntitlementError {
+        throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)", entry: entry)
       }
     }
   }

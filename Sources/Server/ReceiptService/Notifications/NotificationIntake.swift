@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import AuditTrail
+  internal import AuditTrail
   internal import ReceiptCodec
 
   /// Receives the stores' notifications.
@@ -12,11 +12,6 @@
   package struct NotificationIntake: Sendable {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
-
-    package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
-      self.entitlements = entitlements
-      self.auditLog = auditLog
-    }
 
     /// Processes the body of a request, with the header field `Authorization`, which Google's pushes require.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {

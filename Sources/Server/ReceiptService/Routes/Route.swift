@@ -2,7 +2,8 @@
 
 #if Server
   package import HTTPTypes
-  internal import Hummingbird
+  public import Hummingbird
+  internal import NIOCore
 
   /// An operation of the API.
   ///
@@ -29,11 +30,6 @@
     package let operation: String
     let hasBody: Bool
     let respond: Responder
-  }
-
-  /// Answers the operations of a subject; ``ReceiptAPI`` has the table of all controllers.
-  protocol Controller: Sendable {
-    var routes: [Route] { get }
   }
 
   /// Serves routes: admits requests, and identifies their keys.
@@ -97,6 +93,22 @@
       let isOpen = pattern.last == "{file+}"
       guard isOpen ? segments.count >= pattern.count : segments.count == pattern.count else { return false }
       return zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    }
+  }
+
+  /// The context in which a service handles a request.
+  public struct ServiceContext: RequestContext {
+    /// The storage that Hummingbird requires.
+    public var coreContext: CoreRequestContextStorage
+    /// The address of the peer, which may be a proxy, without its port.
+    package let remoteAddress: String?
+    let channel: any Channel
+
+    /// Creates the context of a request.
+    public init(source: ApplicationRequestContextSource) {
+      coreContext = CoreRequestContextStorage(source: source)
+      channel = source.channel
+      remoteAddress = source.channel.remoteAddress?.ipAddress
     }
   }
 #endif

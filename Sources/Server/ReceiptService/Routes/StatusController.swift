@@ -6,7 +6,7 @@
   internal import Synchronization
 
   /// Answers probes, and the description of the API.
-  struct StatusController: Controller {
+  struct StatusController {
     let writeProbe: WriteProbe
     let shutdown: ShutdownState
     /// The server's own address; `nil` for the address that the description was requested from.

@@ -7,7 +7,7 @@
   internal import ReceiptCodec
 
   /// Verifies batches: a receipt a line, a verdict a line.
-  struct BatchController: Controller {
+  struct BatchController {
     let entitlements: ServiceEntitlements
     let identity: Identity
     let admission: Admission

@@ -15,10 +15,8 @@
   /// ```
   package struct StandardWebhookSigner: Sendable {
     package static let secretPrefix = "whsec_"
-    private let secrets: [[UInt8]]
-
-    /// Creates a signer that signs with each of the secrets, which are several during a change.
-    package init(secrets: [[UInt8]]) { self.secrets = secrets }
+    /// The secrets, each of which signs; there are several during a change.
+    let secrets: [[UInt8]]
 
     /// Parses a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for any other text.
     package static func secret(_ text: String) -> [UInt8]? {

@@ -183,30 +183,24 @@
       }
     }
 
-    /// Queues dead letters of an endpoint for delivery again, with all attempts: that of a `webhook-id`, or all.
+    /// Queues dead letters of an endpoint for delivery again, with all attempts: that of a `webhook-id`, or all; and
+    /// records the administrator who asked for it.
     ///
     /// - Returns: The number of queued dead letters.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func replay(
-      app: String, endpoint: String, id: String? = nil, at now: Timestamp
+      app: String, endpoint: String, id: String? = nil, by actor: String? = nil, at now: Timestamp
     ) async throws -> Int {
       try await database.write { session in
-        try EndpointLanes(app: app, endpoint: endpoint, session: session).revive(id: id, at: now)
+        let count = try EndpointLanes(app: app, endpoint: endpoint, session: session).revive(id: id, at: now)
+        if let actor {
+          try AdministrativeAct.record(
+            "webhooks.replay", "app=\(app) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
+            at: now.milliseconds, in: session)
+        }
+        return count
       }
-    }
-
-    /// Has dead letters delivered again, as ``replay(app:endpoint:id:at:)`` does, and records the administrator.
-    package func replay(
-      app: String, endpoint: String, id: String?, by actor: String, at now: Timestamp
-    ) async throws -> Int {
-      let count = try await replay(app: app, endpoint: endpoint, id: id, at: now)
-      try await database.write { session in
-        try AdministrativeAct.record(
-          "webhooks.replay", "app=\(app) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
-          at: now.milliseconds, in: session)
-      }
-      return count
     }
   }
 #endif

@@ -76,17 +76,12 @@
 
     /// Returns `true` if the lanes could be checked.
     private func correctLanes(at now: Timestamp) async -> Bool {
-      do {
+      await logger.attempt("Checking the due times of webhooks against the clock failed.") {
         let count = try await queue.correct(at: now)
-        guard count > 0 else { return true }
+        guard count > 0 else { return }
         logger.error(
           "Webhooks were due in the future: the clock of this or another process was ahead. They are sent now.",
           metadata: ["count": "\(count)"])
-        return true
-      } catch {
-        logger.error(
-          "Checking the due times of webhooks against the clock failed.", metadata: ["error": "\(error)"])
-        return false
       }
     }
 
@@ -94,7 +89,7 @@
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {
-      do {
+      await logger.attempt("Reading the due webhooks failed.") {
         let running = running.withLock { $0 }
         let open = endpoints.filter { running.free(of: $0.key) > 0 }
         let due = try await queue.database.read { session in
@@ -112,8 +107,6 @@
             deliver(lease, endpoint)
           }
         }
-      } catch {
-        logger.error("Reading the due webhooks failed.", metadata: ["error": "\(error)"])
       }
     }
 
@@ -134,13 +127,9 @@
           "Delivering a webhook failed.", metadata: metadata.merging(["error": "\(message)"]) { $1 })
       case .delivered, .interrupted: break
       }
-      do {
+      // If this fails, the lease expires, and the change is delivered again.
+      await logger.attempt("Storing the outcome of a webhook delivery failed.", metadata) {
         try await queue.end(lease, outcome, at: clock(), random: random())
-      } catch {
-        // The lease expires, and the change is delivered again.
-        logger.error(
-          "Storing the outcome of a webhook delivery failed.",
-          metadata: metadata.merging(["error": "\(error)"]) { $1 })
       }
     }
   }

@@ -28,7 +28,7 @@
         let log = try AuditLog.create(
           in: MemoryStorage(), configuration: TrailConfiguration(origin: "example.com/test"),
           signer: try NoteSignerKey.generate(name: "example.com/test"), checkpoints: MemoryCheckpointStore())
-        let intake = NotificationIntake(service.entitlements(), auditLog: log)
+        let intake = NotificationIntake(entitlements: service.entitlements(), auditLog: log)
         let body = try service.body(.subscribed, day: 0, F.period(1))
         #expect(
           await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
@@ -105,7 +105,7 @@
         service.clock.now = F.day(1)
         let noApps = try ServedApps(ServiceConfiguration(apps: []))
         let other = ErasureQueue(
-          service.entitlements(), auditLog: log, apps: noApps, logger: Logger(label: "test"))
+          entitlements: service.entitlements(), auditLog: log, apps: noApps, logger: Logger(label: "test"))
         let error = await #expect(throws: DatabaseError.self) { try await other.resume() }
         #expect(error?.place == "app.shop")
         service.clock.now = F.day(2)

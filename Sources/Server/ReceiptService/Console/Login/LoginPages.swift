@@ -6,7 +6,7 @@
   internal import Logging
   internal import Synchronization
 
-  struct LoginPages: ConsolePages {
+  struct LoginPages {
     static let sessionCookie = "receipt-console"
     /// The cookie that binds the login form to a browser without a session.
     static let loginCookie = "receipt-console-login"

@@ -6,7 +6,7 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  struct EntitlementPages: ConsolePages {
+  struct EntitlementPages {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
 

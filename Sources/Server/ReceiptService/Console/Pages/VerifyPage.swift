@@ -8,7 +8,7 @@
   internal import ReceiptInspection
   internal import ReceiptVerification
 
-  struct VerifyPage: ConsolePages {
+  struct VerifyPage {
     let entitlements: ServiceEntitlements
 
     var routes: [ConsoleRoute] {
