@@ -134,11 +134,9 @@
 
     /// All keys, including revoked ones, in the order of their creation.
     package func keys() async throws -> [Key] {
-      try await database.read { session in
-        try session.run(
-          "SELECT id, name, app, scopes, hash, created, revoked FROM api_keys ORDER BY created, id"
-        ).map(Self.key)
-      }
+      try await database.rows(
+        "SELECT id, name, app, scopes, hash, created, revoked FROM api_keys ORDER BY created, id"
+      ).map(Self.key)
     }
 
     private static func key(_ row: DatabaseRow) -> Key {

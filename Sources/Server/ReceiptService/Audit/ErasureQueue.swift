@@ -65,13 +65,11 @@
         return nothing
       }
       let leased = entitlements.clock().addingSeconds(Self.lease).milliseconds
-      try await database.write { session -> Void in
-        try session.run(
-          """
-          INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries) VALUES ($1, $2, $3, $4, $5, 0, 0)
-          ON CONFLICT (id) DO UPDATE SET customer = $3, actor = $4, leased = $5
-          """, .text(id), .text(app.name), .text(customer), .text(actor), .integer(leased))
-      }
+      try await database.run(
+        """
+        INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries) VALUES ($1, $2, $3, $4, $5, 0, 0)
+        ON CONFLICT (id) DO UPDATE SET customer = $3, actor = $4, leased = $5
+        """, .text(id), .text(app.name), .text(customer), .text(actor), .integer(leased))
       return try await perform(Erasure(id: id, app: app.name, customer: customer, actor: actor))
     }
 

@@ -121,7 +121,7 @@
     static func items(for visit: ConsoleVisit) -> [[String: Any]] {
       let path = visit.request.uri.path
       return pages.filter { page in
-        visit.may(page.scope) && (!page.ofAllApps || visit.isForAllApps)
+        visit.may(page.scope) && (!page.ofAllApps || visit.principal?.isForAllApps == true)
       }.map { page in
         [
           "target": page.path, "label": page.label,

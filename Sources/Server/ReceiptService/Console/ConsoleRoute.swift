@@ -14,19 +14,7 @@
     }
   }
 
-  /// A request for a page, with the login that makes it.
-  struct ConsoleVisit: Sendable {
-    let servedApps: ServedApps
-    let templates: ConsoleTemplates
-    var request: Request
-    let context: ServiceContext
-    /// The key of the login; `nil` on pages that are open to all.
-    var principal: Principal?
-    /// The secret in the cookie, which forms are bound to.
-    var secret: String
-    /// The submitted form, whose token was checked.
-    var form = ConsoleForm()
-
+  extension ConsoleVisit {
     /// The token that forms contain, for which one needs the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
@@ -40,13 +28,7 @@
 
     func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
 
-    /// `true` if the key of the login is confined to no app.
-    var isForAllApps: Bool { principal?.isForAllApps ?? false }
-
     func query(_ name: String) throws -> String? { try request.queryParameter(name) }
-
-    /// A parameter of the path, percent-decoded.
-    func path(_ name: String) throws -> String { try context.pathParameter(name) }
 
     // MARK: Apps
 

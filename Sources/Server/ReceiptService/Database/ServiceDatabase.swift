@@ -38,6 +38,12 @@
     func rows(_ statement: String, _ values: DatabaseValue...) async throws -> [DatabaseRow] {
       try await read { try $0.run(statement, values) }
     }
+
+    /// Runs one statement in a transaction of its own.
+    @discardableResult
+    func run(_ statement: String, _ values: DatabaseValue...) async throws -> [DatabaseRow] {
+      try await write { try $0.run(statement, values) }
+    }
   }
 
   /// A running transaction.

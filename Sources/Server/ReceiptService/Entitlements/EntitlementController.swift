@@ -25,11 +25,7 @@
     private func entitlement(
       _ call: AuthenticatedRequest, _ context: ServiceContext
     ) async throws -> EntitlementList {
-      let app = try call.app()
-      let found = try await entitlements.entitlements(
-        app: app.name, identifier: try context.pathParameter("id"))
-      guard !found.isEmpty else { throw Problem.notFound }
-      return answer(found)
+      answer(try await found(try context.pathParameter("id"), app: try call.app()))
     }
 
     private func customer(
@@ -38,6 +34,12 @@
       let app = try call.app()
       return answer(
         try await entitlements.entitlements(app: app.name, customer: try context.pathParameter("id")))
+    }
+
+    private func found(_ id: String, app: ServedApp) async throws -> [StoredEntitlement] {
+      let found = try await entitlements.entitlements(app: app.name, identifier: id)
+      guard !found.isEmpty else { throw Problem.notFound }
+      return found
     }
 
     private func answer(_ found: [StoredEntitlement]) -> EntitlementList {
@@ -50,8 +52,7 @@
     ) async throws -> EntitlementHistory {
       let app = try call.app()
       let id = try context.pathParameter("id")
-      let found = try await entitlements.entitlements(app: app.name, identifier: id)
-      guard !found.isEmpty else { throw Problem.notFound }
+      let found = try await found(id, app: app)
       let now = entitlements.clock()
       var changes: [EntitlementChange] = []
       for entitlement in found {

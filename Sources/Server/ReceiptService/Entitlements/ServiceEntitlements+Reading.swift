@@ -94,9 +94,9 @@
 
     /// The sequence of an app's latest change; 0 if it has no change.
     package func latestSequence(app: String) async throws -> Int64 {
-      try await database.read { session in
-        try session.integer("SELECT max(sequence) FROM changes WHERE app = $1", .text(app))
-      }
+      try await database.rows("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)).first?.integer(
+        0)
+        ?? 0
     }
 
     /// The sequence of the latest change that an app ever had, even if it was removed; 0 if it had none.

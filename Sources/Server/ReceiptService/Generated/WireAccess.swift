@@ -114,4 +114,75 @@
       self.respond = respond
     }
   }
+
+  /// A request for a page, with the login that makes it.
+  struct ConsoleVisit: Sendable {
+    /// The apps of the server.
+    let servedApps: ServedApps
+    /// The templates of the pages.
+    let templates: ConsoleTemplates
+    /// The request.
+    var request: Request
+    /// The context of the request.
+    let context: ServiceContext
+    /// The key of the login; `nil` on pages that are open to all.
+    var principal: Principal? = nil
+    /// The secret in the cookie, which forms are bound to.
+    var secret: String
+    /// The submitted form, whose token was checked.
+    var form: ConsoleForm = ConsoleForm()
+
+    /// Creates one from its fields.
+    init(
+      servedApps: ServedApps, templates: ConsoleTemplates, request: Request, context: ServiceContext,
+      secret: String
+    ) {
+      self.servedApps = servedApps
+      self.templates = templates
+      self.request = request
+      self.context = context
+      self.secret = secret
+    }
+  }
+
+  /// The position of a page in a list, with links to the previous and the next page.
+  struct ListFooter: Sendable, Hashable {
+    /// The numbers of the elements on the page.
+    let footerText: String
+    /// The previous page.
+    let previousTarget: String?
+    /// The next page.
+    let nextTarget: String?
+
+    /// Creates one from its fields.
+    init(footerText: String, previousTarget: String?, nextTarget: String?) {
+      self.footerText = footerText
+      self.previousTarget = previousTarget
+      self.nextTarget = nextTarget
+    }
+  }
+
+  /// An operation of the API. Each comes from a row of `WireTypes/receipt-service/Routes.wire`, which is also
+  /// in the OpenAPI description.
+  struct Route: Sendable {
+    /// The method.
+    let method: HTTPRequest.Method
+    /// The path, with parameters in braces as in OpenAPI.
+    let path: String
+    /// The name of the operation.
+    let operation: String
+    /// Indicates whether requests have a body.
+    let hasBody: Bool
+    /// The function that answers.
+    let respond: Responder
+
+    /// Creates one from its fields.
+    init(method: HTTPRequest.Method, path: String, operation: String, hasBody: Bool, respond: Responder) {
+      self.method = method
+      self.path = path
+      self.operation = operation
+      self.hasBody = hasBody
+      self.respond = respond
+    }
+  }
 #endif

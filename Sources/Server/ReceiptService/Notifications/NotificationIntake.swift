@@ -15,7 +15,8 @@
 
     /// Processes the body of a request, with the header field `Authorization`, which Google's pushes require.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
-      let receivers = app.notificationReceivers
+      let all: [(any StoreNotifications)?] = [app.appStoreNotifications, app.googlePlayNotifications]
+      let receivers = all.compactMap(\.self)
       guard var receiver = receivers.first else {
         return .refusal(404, "The app takes no notifications.")
       }
@@ -50,13 +51,5 @@
     func receive(
       _ body: [UInt8], authorization: String?, for app: AppConfiguration, _ intake: NotificationIntake
     ) async -> NotificationIntake.Answer
-  }
-
-  extension AppConfiguration {
-    /// The receivers of notifications, one for each store.
-    var notificationReceivers: [any StoreNotifications] {
-      let all: [(any StoreNotifications)?] = [appStoreNotifications, googlePlayNotifications]
-      return all.compactMap(\.self)
-    }
   }
 #endif

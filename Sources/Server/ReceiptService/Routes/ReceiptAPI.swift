@@ -24,7 +24,7 @@
     package let notifications: NotificationIntake
     package let erasures: ErasureQueue
     let apps: ServedApps
-    package let routes: [Route]
+    let routes: [Route]
     let consoleRoutes: [ConsoleRoute]
     /// The verifications that ``VerificationHandler`` answers.
     let earlyVerifications: EarlyVerifications

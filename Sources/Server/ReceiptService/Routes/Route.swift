@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import HTTPTypes
+  internal import HTTPTypes
   public import Hummingbird
   internal import NIOCore
 
-  /// An operation of the API.
-  ///
-  /// Each comes from a row of `WireTypes/receipt-service/Routes.wire`, which is also in the OpenAPI description.
-  package struct Route: Sendable {
+  extension Route {
     typealias OpenResponse = @Sendable (Request, ServiceContext) async throws -> any ResponseGenerator
     typealias KeyedResponse =
       @Sendable (AuthenticatedRequest, ServiceContext) async throws -> any ResponseGenerator
@@ -23,13 +20,6 @@
       case probe(OpenResponse)
       case key(Scope, KeyedResponse)
     }
-
-    package let method: HTTPRequest.Method
-    /// The path, with parameters in braces as in OpenAPI.
-    package let path: String
-    package let operation: String
-    let hasBody: Bool
-    let respond: Responder
   }
 
   /// Serves routes: admits requests, and identifies their keys.

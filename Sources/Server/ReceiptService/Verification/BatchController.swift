@@ -50,13 +50,12 @@
     }
 
     private static func lastLine(for error: any Error) -> [UInt8] {
-      let isRevoked = (error as? Problem)?.status == .unauthorized
+      let problem = error as? Problem
       var object = JSONWriter(type: "error")
-      let problem = isRevoked ? nil : error as? Problem
-      object.member("code", isRevoked ? "unauthorized" : problem?.code ?? "unavailable")
+      object.member("code", problem?.code ?? "unavailable")
       object.member(
         "message",
-        isRevoked
+        problem?.status == .unauthorized
           ? "The key was revoked. What was answered holds."
           : problem?.detail ?? "The batch was not verified to its end. What was answered holds.")
       object.endObject()

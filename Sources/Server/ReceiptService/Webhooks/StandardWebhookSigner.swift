@@ -37,10 +37,8 @@
     ) throws(CryptoError) -> [(name: String, value: String)] {
       let timestamp = String(Int64((instant.millisecondsSince1970 / 1000).rounded(.down)))
       let message = Array("\(id).\(timestamp).".utf8) + body
-      var signatures: [String] = []
-      for secret in secrets {
-        let code = try HMAC.code(for: message, key: secret, using: .sha256)
-        signatures.append("v1," + Base64.encodeToString(code))
+      let signatures = try secrets.map { secret throws(CryptoError) in
+        "v1," + Base64.encodeToString(try HMAC.code(for: message, key: secret, using: .sha256))
       }
       return [
         ("webhook-id", id), ("webhook-timestamp", timestamp),
