@@ -130,11 +130,18 @@ def messages(tables) -> str:
             return type
         return named[type].swift_name or "JSONWriter" if type in named else "JSONWriter"
 
-    return "".join(
-        "\n" + output_schemas.swift_object(table, table.swift_name, "APIMessage", other, ("writeMembers", "json"), "package ")
-        for table in tables
-        if table.swift_name and not table.is_external
-    )
+    text = ""
+    for table in tables:
+        if table.kind == "enumeration":
+            cases = "".join(f"/// {meaning}\ncase {name}\n" for name, meaning in table.rows)
+            text += f"\n/// {table.text}\npublic enum {table.name}: String, Sendable, Hashable, CaseIterable {{\n{cases}}}\n"
+        if not table.swift_name or table.is_external:
+            continue
+        is_plain = all(type.rstrip("?") in output_schemas.SWIFT for _, type, _ in table.rows)
+        text += "\n" + output_schemas.swift_object(
+            table, table.swift_name, "APIMessage" + ", Hashable" * is_plain, other, ("writeMembers", "json"), "package "
+        )
+    return text
 
 
 def files(tool: pathlib.Path, service: pathlib.Path) -> dict[str, str]:

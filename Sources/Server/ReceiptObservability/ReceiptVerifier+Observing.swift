@@ -75,12 +75,7 @@
   extension CheckerAnswer {
     fileprivate var name: String {
       switch self {
-      case .response(let response):
-        switch response.standing {
-        case .confirmed: "confirmed"
-        case .revoked: "revoked"
-        case .refused: "refused"
-        }
+      case .response: shown.word
       case .retryableFailure: "retryable-failure"
       case .terminalFailure: "terminal-failure"
       }

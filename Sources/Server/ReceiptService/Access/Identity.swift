@@ -23,7 +23,7 @@
       guard let key = Self.presentedKey(request), let principal = try await keys.principal(presenting: key)
       else { throw Problem.unauthorized }
       try principal.require(scope)
-      return AuthenticatedRequest(request, by: principal, apps: apps)
+      return AuthenticatedRequest(request: request, principal: principal, apps: apps)
     }
 
     /// The same if the keys in memory suffice; `nil` does not mean that the request is refused.
@@ -31,7 +31,7 @@
       guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
         principal.may(scope)
       else { return nil }
-      return AuthenticatedRequest(request, by: principal, apps: apps)
+      return AuthenticatedRequest(request: request, principal: principal, apps: apps)
     }
 
     /// Returns `true` if the key of a request that is still being answered has not been revoked meanwhile.
@@ -54,13 +54,7 @@
   struct AuthenticatedRequest: Sendable {
     let request: Request
     let principal: Principal
-    private let apps: ServedApps
-
-    fileprivate init(_ request: Request, by principal: Principal, apps: ServedApps) {
-      self.request = request
-      self.principal = principal
-      self.apps = apps
-    }
+    fileprivate let apps: ServedApps
 
     /// The app of the request: that of the key, the one that the parameter `app` names, or the only one.
     func app() throws -> ServedApp {
@@ -108,18 +102,6 @@
     }
   }
 
-  /// A permission of a key.
-  ///
-  /// No scope includes another.
-  public enum Scope: String, Sendable, Hashable, CaseIterable {
-    /// Permission to have receipts verified and inspected.
-    case verify
-    /// Permission to read entitlements, changes and the audit trail.
-    case read
-    /// Permission to manage keys and webhooks, and to erase customers.
-    case admin
-  }
-
   /// The text of an API key, which is shown once: `rk_ID_SECRET`.
   ///
   /// The identifier has 12 hexadecimal digits; the secret is 32 random bytes in base64url. The server stores the
@@ -132,11 +114,13 @@
       APIKeyText(id: Hexadecimal.encode(Random.bytes(6)), secret: Base64URL.encodeToString(Random.bytes(32)))
     }
 
-    private init(id: String, secret: String) {
-      self.id = id
-      self.secret = secret
-    }
+    /// The SHA-256 hash of the secret, which is stored instead of the secret.
+    package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
 
+    package var description: String { "rk_\(id)_\(secret)" }
+  }
+
+  extension APIKeyText {
     package init?(_ text: some StringProtocol) {
       let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3, parts[0] == "rk", parts[1].utf8.count == 12, parts[2].utf8.count == 43 else {
@@ -144,19 +128,5 @@
       }
       self.init(id: String(parts[1]), secret: String(parts[2]))
     }
-
-    /// The SHA-256 hash of the secret, which is stored instead of the secret.
-    package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
-
-    package var description: String { "rk_\(id)_\(secret)" }
-  }
-
-  /// The key that authenticates a request, either presented with it or used for the console's login.
-  package struct Principal: Sendable, Hashable {
-    package let keyID: String
-    package let name: String
-    /// The app that the key is confined to; `nil` for all apps.
-    package let app: String?
-    package let scopes: Set<Scope>
   }
 #endif

@@ -19,23 +19,6 @@
     /// Verification itself needs no database.
     package static let maximumAgeWhileUnavailable: Duration = .seconds(60)
 
-    /// A key, without its secret.
-    package struct Key: Sendable, Hashable {
-      package let principal: Principal
-      package let created: Int64
-      /// The time of its revocation, in milliseconds since 1970; `nil` if it was not revoked.
-      package let revoked: Int64?
-      fileprivate let hash: [UInt8]
-    }
-
-    package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
-      /// The invalid member: `name`, `app` or `scopes`.
-      package let member: String
-      package let message: String
-
-      package var description: String { "\(member): \(message)" }
-    }
-
     private struct State {
       var keys: [String: Key] = [:]
       var loaded: ContinuousClock.Instant?
@@ -151,11 +134,9 @@
 
     /// All keys, including revoked ones, in the order of their creation.
     package func keys() async throws -> [Key] {
-      try await database.read { session in
-        try session.run(
-          "SELECT id, name, app, scopes, hash, created, revoked FROM api_keys ORDER BY created, id"
-        ).map(Self.key)
-      }
+      try await database.rows(
+        "SELECT id, name, app, scopes, hash, created, revoked FROM api_keys ORDER BY created, id"
+      ).map(Self.key)
     }
 
     private static func key(_ row: DatabaseRow) -> Key {
@@ -214,5 +195,9 @@
         state.loaded = start
       }
     }
+  }
+
+  extension KeyRing.InvalidKey {
+    package var description: String { "\(member): \(message)" }
   }
 #endif

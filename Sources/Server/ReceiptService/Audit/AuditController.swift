@@ -11,17 +11,17 @@
   internal import TransparencyLog
 
   /// Answers the audit trail: entries, proofs and the files of the log.
-  struct AuditController: Controller {
+  struct AuditController {
     let auditLog: AuditLog?
 
     var routes: [Route] { [.findEntries(find), .getEntry(entry), .getProof(proof), .getLogFile(file)] }
 
-    private func find(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func find(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> EntryPage {
       let request = call.request
       let audience = try call.audience()
       var search = EntrySearch()
       search.before = UInt64(try request.integerParameter("before", 0...Int64.max, default: .max))
-      search.limit = Int(try request.integerParameter("limit", 1...1000, default: 100))
+      search.limit = try request.limit
       for key in EntrySearch.Key.allCases {
         guard let value = try request.queryParameter(key.rawValue) else { continue }
         guard search.key == nil else {
@@ -31,10 +31,7 @@
       }
       return try await auditLog.served.read { [search] view in
         let page = try search.page(in: view) { audience.includes($0) }
-        return try .json("entries") { object in
-          try object.array("entries", page.entries) { $1.append(try $0.json(in: view)) }
-          object.member("before", page.next)
-        }
+        return EntryPage(entries: try page.entries.map { try $0.json(in: view) }, before: page.next)
       }
     }
 
@@ -47,21 +44,16 @@
         })
     }
 
-    private func proof(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func proof(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> EntryProof {
       let audience = try call.audience()
       let index = try context.indexParameter("index")
       let log = try auditLog.served
       return try await log.read { view in
         let (recorded, checkpoint, proof) = try view.proof(of: index, visibleTo: audience)
-        return .json("proof") { object in
-          object.member("index", index)
-          object.member("entry", String(decoding: recorded.bytes, as: UTF8.self))
-          object.member("size", checkpoint.size)
-          object.member("root", checkpoint.root.description)
-          object.array("hashes", proof.inclusionProof) { $1.string($0.description) }
-          object.member("proof", String(decoding: proof.encoded, as: UTF8.self))
-          object.member("publicKey", log.keys.current.text)
-        }
+        return EntryProof(
+          index: index, entry: String(decoding: recorded.bytes, as: UTF8.self), size: checkpoint.size,
+          root: checkpoint.root.description, hashes: proof.inclusionProof.map(\.description),
+          proof: String(decoding: proof.encoded, as: UTF8.self), publicKey: log.keys.current.text)
       }
     }
 

@@ -18,47 +18,29 @@
     /// The time, in seconds, for which an erasure belongs to the process that began it; two that perform it do no harm.
     static let lease: Double = 60
 
-    /// The numbers of erased purchases and entries.
-    package struct Outcome: Sendable, Hashable {
-      /// The number of original transactions and purchase tokens.
-      package var purchases = 0
-      /// The number of entries of the audit trail.
-      package var entries = 0
-    }
-
     private struct Erasure: Sendable {
       let id: String
       let app: String
       /// The customer; `nil` after the rows were deleted. The files may still contain remnants of them.
       let customer: String?
       let actor: String
-      var outcome = Outcome()
+      var outcome = ErasureOutcome(purchases: 0, entries: 0)
     }
 
-    private let entitlements: ServiceEntitlements
-    private let auditLog: AuditLog?
-    private let apps: ServedApps
-    private let logger: Logger
+    let entitlements: ServiceEntitlements
+    let auditLog: AuditLog?
+    let apps: ServedApps
+    let logger: Logger
     private var database: any ServiceDatabase { entitlements.database }
-
-    init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?, apps: ServedApps, logger: Logger) {
-      self.entitlements = entitlements
-      self.auditLog = auditLog
-      self.apps = apps
-      self.logger = logger
-    }
 
     /// Completes unfinished erasures until graceful shutdown or cancellation.
     ///
     /// Several processes may do so on one database.
     package func run() async throws {
       await repeatUntilShutdown(every: Self.interval) {
-        do {
+        await logger.attempt("Completing an erasure failed.") {
           let count = try await resume()
           if count > 0 { logger.info("Pending erasures were completed.", metadata: ["count": "\(count)"]) }
-        } catch is CancellationError {
-        } catch {
-          logger.error("Completing an erasure failed.", metadata: ["error": "\(error)"])
         }
       }
     }
@@ -67,7 +49,7 @@
     /// entries.
     ///
     /// - Throws: ``DatabaseError``, `AuditError`. The erasure is incomplete then, and ``resume()`` completes it later.
-    func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
+    func erase(customer: String, app: ServedApp, by actor: String) async throws -> ErasureOutcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
       let (id, isUnderWay) = try await database.read { session in
@@ -78,17 +60,16 @@
         try await entries(of: customer, app: app.name).isEmpty
       {
         // For an unknown customer, no job is stored and no table is rewritten.
-        try await note(Outcome(), app: app.name, id: id, by: actor)
-        return Outcome()
+        let nothing = ErasureOutcome(purchases: 0, entries: 0)
+        try await note(nothing, app: app.name, id: id, by: actor)
+        return nothing
       }
       let leased = entitlements.clock().addingSeconds(Self.lease).milliseconds
-      try await database.write { session -> Void in
-        try session.run(
-          """
-          INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries) VALUES ($1, $2, $3, $4, $5, 0, 0)
-          ON CONFLICT (id) DO UPDATE SET customer = $3, actor = $4, leased = $5
-          """, .text(id), .text(app.name), .text(customer), .text(actor), .integer(leased))
-      }
+      try await database.run(
+        """
+        INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries) VALUES ($1, $2, $3, $4, $5, 0, 0)
+        ON CONFLICT (id) DO UPDATE SET customer = $3, actor = $4, leased = $5
+        """, .text(id), .text(app.name), .text(customer), .text(actor), .integer(leased))
       return try await perform(Erasure(id: id, app: app.name, customer: customer, actor: actor))
     }
 
@@ -126,25 +107,25 @@
           .integer(now.addingSeconds(Self.lease).milliseconds))
         return Erasure(
           id: row.text(0), app: row.text(1), customer: row.optionalText(2), actor: row.text(3),
-          outcome: Outcome(purchases: Int(row.integer(4)), entries: Int(row.integer(5))))
+          outcome: ErasureOutcome(purchases: row.integer(4), entries: row.integer(5)))
       }
     }
 
-    private func perform(_ erasure: Erasure) async throws -> Outcome {
+    private func perform(_ erasure: Erasure) async throws -> ErasureOutcome {
       var outcome = erasure.outcome
       if let customer = erasure.customer {
         // Erase from the trail first: the entitlements identify the customer's entries, and a repeated erasure needs
         // them, too.
         let erased = try await entries(of: customer, app: erasure.app)
         if !erased.isEmpty { try await auditLog?.erase(entries: erased) }
-        outcome.entries = erased.count
-        outcome.purchases = try await entitlements.erase(
+        let purchases = try await entitlements.erase(
           app: erasure.app, customer: customer, scrubbing: ["erasures"]
         ) { session, purchases in
           try session.run(
             "UPDATE erasures SET customer = NULL, purchases = $2, entries = $3 WHERE id = $1",
             .text(erasure.id), .integer(Int64(purchases.count)), .integer(Int64(erased.count)))
-        }.count
+        }
+        outcome = ErasureOutcome(purchases: Int64(purchases.count), entries: Int64(erased.count))
       } else {
         try await database.scrub(ServiceSchema.personalTables)
       }
@@ -159,7 +140,7 @@
 
     /// Records an erasure as an administrative act.
     private func note(
-      _ outcome: Outcome, app: String, id: String, by actor: String,
+      _ outcome: ErasureOutcome, app: String, id: String, by actor: String,
       if isEnded: @escaping @Sendable (any DatabaseSession) throws -> Bool = { _ in true }
     ) async throws {
       let act = "app=\(app) customer=\(id) purchases=\(outcome.purchases) entries=\(outcome.entries)"
@@ -242,20 +223,14 @@
     }
   }
 
-  /// Erases customers.
-  struct ErasureController: Controller {
-    let erasures: ErasureQueue
-
+  extension ErasureQueue {
     var routes: [Route] { [.eraseCustomer(erase)] }
 
     /// Erases a customer; if that fails, a job repeats it until it is complete.
-    private func erase(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
-      let outcome = try await erasures.erase(
+    private func erase(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> ErasureOutcome
+    {
+      try await erase(
         customer: try context.pathParameter("id"), app: try call.app(), by: call.principal.keyID)
-      return .json("erasure") { object in
-        object.member("purchases", Int64(outcome.purchases))
-        object.member("entries", Int64(outcome.entries))
-      }
     }
   }
 #endif

@@ -23,9 +23,7 @@
       let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
       var layers = EncodedLayers(receipt, minimumRunByteCount: name.count + 1)
       while let layer = layers.next() {
-        if occurrences(of: name, in: isUUID ? layer.map(lowercased) : layer).contains(where: { _ in true }) {
-          return true
-        }
+        if (isUUID ? layer.map(lowercased) : layer).place(of: name) != nil { return true }
       }
       // JSON may spell the name with escape sequences.
       return accounts(in: receipt).contains(customer)
@@ -47,12 +45,12 @@
       var layers = EncodedLayers(receipt, minimumRunByteCount: 20)
       while let layer = layers.next() {
         for member in members {
-          for place in occurrences(of: member, in: layer) {
+          for place in layer.places(of: member) {
             add(text(after: place + member.count, in: layer), to: &named)
           }
         }
         // A UUID has 36 bytes, and its first hyphen follows the first eight.
-        for dash in occurrences(of: [UInt8(ascii: "-")], in: layer)
+        for dash in layer.places(of: [UInt8(ascii: "-")])
         where dash >= 8 && dash + 28 <= layer.count && layer[dash + 5] == UInt8(ascii: "-") {
           let text = String(decoding: layer[dash - 8..<dash + 28], as: UTF8.self)
           if isUUID(text) { add(text, to: &others) }
@@ -88,20 +86,6 @@
       return (try? JSONValue(parsing: quoted))?.string ?? String(validating: spelled, as: UTF8.self)
     }
 
-    private static func occurrences(of name: [UInt8], in bytes: [UInt8]) -> some Sequence<Int> {
-      var start = 0
-      return AnyIterator<Int> {
-        guard let first = name.first else { return nil }
-        while let place = ByteSearch.firstIndex(of: first, in: bytes.span, from: start),
-          place + name.count <= bytes.count
-        {
-          start = place + 1
-          if bytes[place..<place + name.count].elementsEqual(name) { return place }
-        }
-        return nil
-      }
-    }
-
     /// Returns `true` for a UUID: only the canonical spelling of UUIDs is in lower case.
     private static func isUUID(_ text: String) -> Bool {
       RecordingOptions.canonicalCustomer(text.uppercased()) != text.uppercased()
@@ -109,6 +93,30 @@
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
       UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+    }
+  }
+
+  extension [UInt8] {
+    /// The first place, from an index on, at which other bytes occur; `nil` for no bytes.
+    func place(of pattern: [UInt8], from start: Int = 0) -> Int? {
+      guard let first = pattern.first else { return nil }
+      var start = start
+      while let place = ByteSearch.firstIndex(of: first, in: span, from: start),
+        place + pattern.count <= count
+      {
+        if self[place..<place + pattern.count].elementsEqual(pattern) { return place }
+        start = place + 1
+      }
+      return nil
+    }
+
+    /// Every place at which other bytes occur.
+    fileprivate func places(of pattern: [UInt8]) -> some Sequence<Int> {
+      sequence(state: 0) { start in
+        let place = place(of: pattern, from: start)
+        start = (place ?? count) + 1
+        return place
+      }
     }
   }
 
@@ -154,13 +162,7 @@
     }
 
     private static func isBase64(_ byte: UInt8) -> Bool {
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
-        UInt8(ascii: "_"):
-        true
-      default: false
-      }
+      byte.isASCIILetterOrDigit || "+/-_".utf8.contains(byte)
     }
 
     /// Decodes base64 of both alphabets, without padding.

@@ -26,16 +26,13 @@
 
     init(_ configuration: AppConfiguration, _ log: AuditLog?) throws {
       self.configuration = configuration
-      guard configuration.recordsVerdicts else {
-        policies = configuration.policies.mapValues { ServedPolicy($0, recorder: nil) }
-        return
-      }
-      guard let log else {
-        throw ServiceConfigurationError(
-          "app.\(configuration.name).audit",
-          "The verdicts cannot be recorded: the service has no audit trail.")
-      }
       policies = try configuration.policies.mapValues { verifier in
+        guard configuration.recordsVerdicts else { return ServedPolicy(verifier, recorder: nil) }
+        guard let log else {
+          throw ServiceConfigurationError(
+            "app.\(configuration.name).audit",
+            "The verdicts cannot be recorded: the service has no audit trail.")
+        }
         try log.keep(policy: verifier.policy)
         return ServedPolicy(verifier, recorder: (log, SHA256Digest(of: verifier.policy)))
       }

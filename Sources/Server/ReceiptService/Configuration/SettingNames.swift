@@ -69,30 +69,16 @@
     package static func isOfKubernetes(_ variable: String, value: String) -> Bool {
       guard variable.hasPrefix(environmentPrefix) else { return false }
       // The service may have a longer name, as in RECEIPT_SERVER_METRICS_SERVICE_HOST.
-      let words = variable.split(separator: "_", omittingEmptySubsequences: false).dropFirst(2)
-      func isAddress(_ text: some StringProtocol) -> Bool {
-        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, ["tcp", "udp", "sctp"].contains(parts[0]) else { return false }
-        guard let colon = parts[1].lastIndex(of: ":"), colon > parts[1].startIndex else { return false }
-        return UInt16(parts[1][parts[1].index(after: colon)...]) != nil
-      }
-      if words.suffix(2) == ["SERVICE", "HOST"] { return true }
-      if let place = words.indices.last(where: { words[$0...].starts(with: ["SERVICE", "PORT"]) }) {
-        // The name of a named port follows.
-        return words.endIndex - place > 1 && UInt16(value) != nil
-      }
-      if words.last == "PORT", isAddress(value) { return true }
-      guard
-        let place = words.indices.last(where: { index in
-          words[index...].count >= 3 && words[index] == "PORT" && UInt16(words[index + 1]) != nil
-            && ["TCP", "UDP", "SCTP"].contains(words[index + 2])
-        })
-      else { return false }
-      switch words[(place + 3)...] {
-      case []: return isAddress(value)
-      case ["PROTO"], ["PORT"], ["ADDR"]: return true
-      default: return false
-      }
+      let name = "_" + variable.dropFirst(environmentPrefix.count)
+      let address = value.wholeMatch(of: /(?s:(?:tcp|udp|sctp):\/\/.+:(\d+))/)
+      let isAddress = address.flatMap { UInt16($0.1) } != nil
+      if name.hasSuffix("_SERVICE_HOST") { return true }
+      // The name of a named port may follow.
+      if name.contains(/_SERVICE_PORT(?:_|$)/) { return UInt16(value) != nil }
+      if name.hasSuffix("_PORT"), isAddress { return true }
+      let port = name.wholeMatch(of: /.*_PORT_(\d+)_(?:TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?/)
+      guard let port, UInt16(port.1) != nil else { return false }
+      return port.2 != nil || isAddress
     }
 
     /// The environment variable of a setting, as swift-configuration derives it: a capital letter begins a word.

@@ -7,11 +7,6 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// The pages of a subject and their forms; ``ReceiptAPI`` has the table of all.
-  protocol ConsolePages: Sendable {
-    var routes: [ConsoleRoute] { get }
-  }
-
   /// Serves the pages of the console to browsers that are logged in.
   struct Console: Sendable {
     let routes: [ConsoleRoute]
@@ -126,7 +121,7 @@
     static func items(for visit: ConsoleVisit) -> [[String: Any]] {
       let path = visit.request.uri.path
       return pages.filter { page in
-        visit.may(page.scope) && (!page.ofAllApps || visit.isForAllApps)
+        visit.may(page.scope) && (!page.ofAllApps || visit.principal?.isForAllApps == true)
       }.map { page in
         [
           "target": page.path, "label": page.label,

@@ -23,17 +23,17 @@
       guard 1...70 ~= boundary.utf8.count else { throw malformed }
       let delimiter = Array("\r\n--\(boundary)".utf8)
       // The first delimiter is not preceded by a line end.
-      var rest = ([0x0D, 0x0A] + body)[...]
-      guard rest.starts(with: delimiter) else { throw malformed }
-      rest = rest.dropFirst(delimiter.count)
-      while !rest.starts(with: Array("--".utf8)) {
-        guard rest.starts(with: Self.lineEnd), fields.count < 100,
-          let head = Self.range(of: Self.lineEnd + Self.lineEnd, in: rest),
-          let end = Self.range(of: delimiter, in: rest[head.upperBound...]),
-          let name = Self.name(rest[..<head.lowerBound])
+      let bytes = Self.lineEnd + body
+      guard bytes.starts(with: delimiter) else { throw malformed }
+      var start = delimiter.count
+      while !bytes[start...].starts(with: "--".utf8) {
+        guard bytes[start...].starts(with: Self.lineEnd), fields.count < 100,
+          let headEnd = bytes.place(of: Self.lineEnd + Self.lineEnd, from: start),
+          let end = bytes.place(of: delimiter, from: headEnd + 4),
+          let name = Self.name(bytes[start..<headEnd])
         else { throw malformed }
-        fields.append((name, Array(rest[head.upperBound..<end.lowerBound])))
-        rest = rest[end.upperBound...]
+        fields.append((name, Array(bytes[headEnd + 4..<end])))
+        start = end + delimiter.count
       }
     }
 
@@ -55,18 +55,6 @@
         let end = text[start.upperBound...].firstIndex(of: "\"")
       else { return nil }
       return String(text[start.upperBound..<end])
-    }
-
-    private static func range(of pattern: [UInt8], in bytes: ArraySlice<UInt8>) -> Range<Int>? {
-      guard bytes.count >= pattern.count else { return nil }
-      var start = bytes.startIndex
-      while let found = bytes[start...].firstIndex(of: pattern[0]), found + pattern.count <= bytes.endIndex {
-        if bytes[found..<found + pattern.count].elementsEqual(pattern) {
-          return found..<found + pattern.count
-        }
-        start = found + 1
-      }
-      return nil
     }
   }
 #endif

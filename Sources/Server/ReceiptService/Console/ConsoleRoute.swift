@@ -1,48 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import HTTPTypes
+  internal import HTTPTypes
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of a page, for the router and the access tests.
-  package struct ConsoleRoute: Sendable {
-    package enum Access: Sendable, Hashable {
+  extension ConsoleRoute {
+    /// The login that a page needs.
+    enum Access: Sendable, Hashable {
       case open
       case login
       case scope(Scope)
     }
-
-    /// The method: GET, or POST for forms.
-    package let method: HTTPRequest.Method
-    package let path: String
-    package let access: Access
-    let respond: @Sendable (ConsoleVisit) async throws -> Response
-
-    init(
-      _ method: HTTPRequest.Method, _ path: String, _ access: Access,
-      respond: @escaping @Sendable (ConsoleVisit) async throws -> Response
-    ) {
-      self.method = method
-      self.path = path
-      self.access = access
-      self.respond = respond
-    }
   }
 
-  /// A request for a page, with the login that makes it.
-  struct ConsoleVisit: Sendable {
-    let servedApps: ServedApps
-    let templates: ConsoleTemplates
-    var request: Request
-    let context: ServiceContext
-    /// The key of the login; `nil` on pages that are open to all.
-    var principal: Principal?
-    /// The secret in the cookie, which forms are bound to.
-    var secret: String
-    /// The submitted form, whose token was checked.
-    var form = ConsoleForm()
-
+  extension ConsoleVisit {
     /// The token that forms contain, for which one needs the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
@@ -56,13 +28,7 @@
 
     func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
 
-    /// `true` if the key of the login is confined to no app.
-    var isForAllApps: Bool { principal?.isForAllApps ?? false }
-
     func query(_ name: String) throws -> String? { try request.queryParameter(name) }
-
-    /// A parameter of the path, percent-decoded.
-    func path(_ name: String) throws -> String { try context.pathParameter(name) }
 
     // MARK: Apps
 

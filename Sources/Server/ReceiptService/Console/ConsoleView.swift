@@ -210,13 +210,6 @@
     }
   }
 
-  /// The position of a page in a list, with links to the previous and the next page.
-  struct ListFooter {
-    let footerText: String
-    let previousTarget: String?
-    let nextTarget: String?
-  }
-
   extension ConsoleVisit {
     /// The part of a list that the query asks for.
     ///

@@ -3,20 +3,7 @@
 #if Server && PostgreSQL
   internal import PostgreSQL
 
-  /// An error of PostgreSQL or of the connection to it.
-  struct PostgreSQLFault: ServerFailure {
-    let fault: ServerFault
-    let place: String
-    let message: String
-    /// `true` if a new connection could not be made.
-    var isUnreachable = false
-
-    init(_ fault: ServerFault, at place: String, _ message: String) {
-      self.fault = fault
-      self.place = place
-      self.message = message
-    }
-
+  extension PostgreSQLFault {
     private var sqlState: String? {
       if case .refused(let sqlState) = fault { sqlState } else { nil }
     }

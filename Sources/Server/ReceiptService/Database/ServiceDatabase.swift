@@ -38,6 +38,12 @@
     func rows(_ statement: String, _ values: DatabaseValue...) async throws -> [DatabaseRow] {
       try await read { try $0.run(statement, values) }
     }
+
+    /// Runs one statement in a transaction of its own.
+    @discardableResult
+    func run(_ statement: String, _ values: DatabaseValue...) async throws -> [DatabaseRow] {
+      try await write { try $0.run(statement, values) }
+    }
   }
 
   /// A running transaction.
@@ -73,17 +79,7 @@
     }
   }
 
-  /// The fragments of SQL in which the databases differ.
-  package struct SQLDialect: Sendable {
-    /// The type of a column with bytes.
-    let bytes: String
-    /// The declaration of an auto-incremented column `sequence`, the primary key.
-    let sequence: String
-    /// The clause that locks the selected rows until the transaction ends.
-    let lockingRows: String
-    /// The clause that locks the selected rows until the transaction ends, and leaves out rows that others have locked.
-    let lockingFreeRows: String
-
+  extension SQLDialect {
     /// SQLite has one writer, and a reader has a snapshot, so rows need no locks.
     static let sqlite = SQLDialect(
       bytes: "BLOB", sequence: "sequence INTEGER PRIMARY KEY AUTOINCREMENT", lockingRows: "",
@@ -110,12 +106,7 @@
     package static func integer(_ number: Int64?) -> DatabaseValue { number.map { .integer($0) } ?? .null }
   }
 
-  /// A row of a statement's result.
-  package struct DatabaseRow: Sendable {
-    package let values: [DatabaseValue]
-
-    package init(_ values: [DatabaseValue]) { self.values = values }
-
+  extension DatabaseRow {
     /// The number in a column; 0 for NULL.
     package func integer(_ column: Int) -> Int64 { optionalInteger(column) ?? 0 }
     /// The number in a column; `nil` for NULL.
@@ -134,33 +125,7 @@
     }
   }
 
-  /// A failure of a database.
-  package struct DatabaseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure, which determines the remedy.
-    package enum Code: String, Sendable, Hashable {
-      /// The storage is full.
-      ///
-      /// Nothing was stored.
-      case full
-      /// The database is unreachable or locked.
-      ///
-      /// Whether a transaction took effect is unknown.
-      case unavailable
-      /// The database belongs to another application or a later version, or is damaged.
-      case unusable
-    }
-
-    package let code: Code
-    /// The file or the server's URL, without a password.
-    package let place: String
-    package let message: String
-
-    package init(_ code: Code, at place: String, _ message: String) {
-      self.code = code
-      self.place = place
-      self.message = message
-    }
-
+  extension DatabaseError {
     package var description: String { "\(place): \(message)" }
   }
 #endif

@@ -73,9 +73,6 @@
     private var latest: Timestamp?
     private var checked: ContinuousClock.Instant?
 
-    /// Creates a check that is due at once.
-    init() {}
-
     /// Makes a check, which returns `false` if it failed, if one is due.
     ///
     /// A check that fails stays due.

@@ -7,7 +7,7 @@
   internal import ReceiptCodec
 
   /// Answers the changes of entitlements, as lists and as streams.
-  struct ChangeController: Controller {
+  struct ChangeController {
     let entitlements: ServiceEntitlements
     let identity: Identity
     let admission: Admission
@@ -15,16 +15,18 @@
 
     var routes: [Route] { [.getChanges(changes)] }
 
-    private func changes(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func changes(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> any ResponseGenerator {
       let request = call.request
       let app = try call.app()
-      let limit = Int(try request.integerParameter("limit", 1...1000, default: 100))
+      let limit = try request.limit
       let accepts = request.headers[.accept] ?? ""
       var since = try request.integerParameter("since", 0...Int64.max, default: 0)
       guard accepts.contains("text/event-stream") else {
         try await requireReadable(since, app: app, at: "since")
-        let found = try await entitlements.changes(app: app.name, after: since, limit: limit)
-        return .json("changes") { $0.array("changes", found) { $0.write(to: &$1) } }
+        return ChangeList(
+          changes: try await entitlements.changes(app: app.name, after: since, limit: limit))
       }
       var place = "since"
       if let name = HTTPField.Name("Last-Event-ID"), let text = request.headers[name] {

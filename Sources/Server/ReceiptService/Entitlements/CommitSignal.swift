@@ -16,9 +16,6 @@
 
     private let state = Mutex(State())
 
-    /// Creates a signal without waiters.
-    package init() {}
-
     /// The number of signalled commits.
     package var count: Int { state.withLock { $0.count } }
 

@@ -2,53 +2,65 @@
 
 #if Server
   internal import AuditTrail
+  internal import Entitlements
+  internal import HTTPTypes
   internal import Hummingbird
   internal import ReceiptCodec
+  internal import ReceiptVerification
 
-  /// Answers what purchases and customers are entitled to.
-  struct EntitlementController: Controller {
+  /// Answers what purchases and customers are entitled to, and grants customers the purchases of receipts that they
+  /// present.
+  struct EntitlementController {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
+    let bodies: BodyReader
 
     var routes: [Route] {
-      [.getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer)]
+      [
+        .getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer),
+        .presentReceipt(present),
+      ]
     }
 
-    private func entitlement(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response
-    {
-      let app = try call.app()
-      let found = try await entitlements.entitlements(
-        app: app.name, identifier: try context.pathParameter("id"))
-      guard !found.isEmpty else { throw Problem.notFound }
-      return answer(found)
+    private func entitlement(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> EntitlementList {
+      answer(try await found(try context.pathParameter("id"), app: try call.app()))
     }
 
-    private func customer(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+    private func customer(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> EntitlementList {
       let app = try call.app()
       return answer(
         try await entitlements.entitlements(app: app.name, customer: try context.pathParameter("id")))
     }
 
-    private func answer(_ found: [StoredEntitlement]) -> Response {
-      .json("entitlements") { $0.member(entitlements: found, at: entitlements.clock()) }
-    }
-
-    private func history(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
-      let app = try call.app()
-      let id = try context.pathParameter("id")
+    private func found(_ id: String, app: ServedApp) async throws -> [StoredEntitlement] {
       let found = try await entitlements.entitlements(app: app.name, identifier: id)
       guard !found.isEmpty else { throw Problem.notFound }
+      return found
+    }
+
+    private func answer(_ found: [StoredEntitlement]) -> EntitlementList {
+      let now = entitlements.clock()
+      return EntitlementList(entitlements: found.map { $0.owned(at: now) })
+    }
+
+    private func history(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> EntitlementHistory {
+      let app = try call.app()
+      let id = try context.pathParameter("id")
+      let found = try await found(id, app: app)
       let now = entitlements.clock()
       var changes: [EntitlementChange] = []
       for entitlement in found {
         changes += try await entitlements.history(app: app.name, name: entitlement.name)
       }
       let entries = try await entries(original: id, app: app)
-      return .json("history") { object in
-        object.member(entitlements: found, at: now)
-        object.array("changes", changes) { $0.write(to: &$1) }
-        object.array("entries", entries) { $1.append($0) }
-      }
+      return EntitlementHistory(
+        entitlements: found.map { $0.owned(at: now) }, changes: changes, entries: entries)
     }
 
     /// The audit entries of an original transaction that an app may see.
@@ -59,17 +71,51 @@
           .map { try $0.json(in: view) }
       }
     }
-  }
 
-  extension JSONWriter {
-    /// Writes the member `entitlements`.
-    mutating func member(entitlements: [StoredEntitlement], at instant: Timestamp) {
-      array("entitlements", entitlements) { entitlement, object in
-        object.object {
-          $0.member("customer", entitlement.customer)
-          $0.name("entitlement")
-          entitlement.append(to: &$0, at: instant)
+    // MARK: Presenting
+
+    private func present(
+      _ call: AuthenticatedRequest, _ context: ServiceContext
+    ) async throws -> PresentedReceipt {
+      let customer = try context.pathParameter("id")
+      guard try call.request.queryParameter("customer") == nil else {
+        throw Problem.invalid("customer", "The customer is named by the path.")
+      }
+      var verification = try Verification(for: call, entitlements)
+      verification.presenter = customer
+      let bytes = try await bodies.content(of: call.request)
+      let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
+      let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
+      verification.count([verdict])
+      let now = entitlements.clock()
+      return PresentedReceipt(
+        verdict: verification.report(verdict, acknowledgement), entitlements: found.map { $0.owned(at: now) })
+    }
+
+    /// Grants a customer the purchases of a receipt that they presented, and returns the customer's entitlements of its
+    /// original transaction.
+    ///
+    /// If the receipt names another customer or is incomplete, only the verdict is stored, in the entry.
+    private func entitle(
+      _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
+    ) async throws -> [StoredEntitlement] {
+      guard case .valid(let receipt) = verdict else { return [] }
+      let customer = RecordingOptions.canonicalCustomer(customer)
+      do {
+        if let named = receipt.appAccountToken, RecordingOptions.canonicalCustomer(named) != customer {
+          throw PresentedByAnother()
         }
+        guard receipt.kind == .signedTransaction else { return [] }
+        let id = try await entitlements.merge(receipt, customer: customer, app: app)
+        return try await entitlements.entitlements(app: app, identifier: id.originalTransactionId)
+          .filter { $0.customer == customer }
+      } catch is PresentedByAnother {
+        throw Problem(
+          .conflict, "other-customer",
+          "The receipt is valid and names another customer than the one in the path. Nobody was entitled by it. Present it for the customer whom it names.",
+          at: "id", entry: entry)
+      } catch let error as EntitlementError {
+        throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)", entry: entry)
       }
     }
   }

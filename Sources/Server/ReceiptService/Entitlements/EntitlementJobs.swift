@@ -2,35 +2,26 @@
 
 #if Server
   internal import Entitlements
-  package import Logging
+  internal import Logging
   internal import ServiceLifecycle
 
   /// Stores changes that are due to time, and asks the stores about silent subscriptions, while a `ServiceGroup` runs.
   ///
   /// Several processes may do so on one database.
   package struct EntitlementJobs: Service {
-    private let entitlements: ServiceEntitlements
-    private let interval: Duration
-    private let logger: Logger
-    private let questions: [String: StoreQuestion]
-
-    package init(
-      _ entitlements: ServiceEntitlements, apps: [AppConfiguration], interval: Duration = .seconds(1),
-      logger: Logger
-    ) {
-      self.entitlements = entitlements
-      self.interval = interval
-      self.logger = logger
-      questions = apps.reduce(into: [:]) { $0[$1.name] = $1.storeQuestion }
-    }
+    let entitlements: ServiceEntitlements
+    let apps: [AppConfiguration]
+    var interval: Duration = .seconds(1)
+    let logger: Logger
 
     /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
       await withDiscardingTaskGroup { group in
         group.addTask { await expire() }
         // Each app has its own loop, so that a slow store delays only the requests to that store.
-        for (app, question) in questions {
-          group.addTask { await repeatUntilShutdown(every: interval) { await ask(question, of: app) } }
+        for app in apps {
+          guard let question = app.storeQuestion else { continue }
+          group.addTask { await repeatUntilShutdown(every: interval) { await ask(question, of: app.name) } }
         }
       }
     }
@@ -49,16 +40,9 @@
       }
     }
 
-    /// Returns `true` if the work succeeded, and logs errors.
     @discardableResult
-    private func attempt(_ body: () async throws -> Void) async -> Bool {
-      do {
-        try await body()
-        return true
-      } catch {
-        logger.error("Processing the due entitlements failed.", metadata: ["error": "\(error)"])
-        return false
-      }
+    private func attempt(_ work: () async throws -> Void) async -> Bool {
+      await logger.attempt("Processing the due entitlements failed.", [:], work)
     }
 
     /// Returns `true` if the whole check succeeded.
@@ -77,7 +61,7 @@
     }
 
     private func ask(_ question: StoreQuestion, of app: String) async {
-      do {
+      await logger.attempt("Processing the overdue subscriptions failed.", ["app": "\(app)"]) {
         try await entitlements.reconcile(app: app) { app, entitlement in
           do {
             return try await question(entitlement)
@@ -86,10 +70,24 @@
             throw error
           }
         }
-      } catch {
-        logger.error(
-          "Processing the overdue subscriptions failed.", metadata: ["app": "\(app)", "error": "\(error)"])
       }
+    }
+  }
+
+  extension Logger {
+    /// Returns `true` if work succeeded, and logs its error, unless it was cancelled.
+    @discardableResult
+    func attempt(
+      _ failure: Message, _ metadata: Metadata = [:], _ work: () async throws -> Void
+    ) async -> Bool {
+      do {
+        try await work()
+        return true
+      } catch is CancellationError {
+      } catch {
+        self.error(failure, metadata: metadata.merging(["error": "\(error)"]) { $1 })
+      }
+      return false
     }
   }
 

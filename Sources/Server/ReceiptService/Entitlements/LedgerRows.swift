@@ -90,11 +90,9 @@
         .text(change.kind.rawValue), .bytes(change.body), .text(trace))
       guard let sequence = entered.first?.integer(0) else { return }
       for endpoint in endpoints {
-        try WebhookQueue.enter(
-          sequence, app: app, endpoint: endpoint,
-          lane: WebhookQueue.lane(of: customer, entitlement: change.name),
-          after: old.map { WebhookQueue.lane(of: $0.customer, entitlement: change.name) }, at: now,
-          in: session)
+        try EndpointLanes(app: app, endpoint: endpoint, session: session).enter(
+          sequence, lane: WebhookQueue.lane(of: customer, entitlement: change.name),
+          after: old.map { WebhookQueue.lane(of: $0.customer, entitlement: change.name) }, at: now)
       }
     }
   }

@@ -2,26 +2,22 @@
 
 #if Server
   internal import AuditTrail
-  package import Entitlements
+  internal import Entitlements
   package import ReceiptCodec
 
-  /// A stored entitlement.
-  package struct StoredEntitlement: Sendable, Hashable {
-    /// The name of the ledger's part.
-    package let name: String
-    /// The original transaction, the purchase token, or the app transaction of a customer whose consent was rescinded.
-    package let identifier: String
-    /// The customer; `nil` if unknown.
-    package let customer: String?
-    package let ledger: EntitlementLedger
-
+  extension StoredEntitlement {
     /// Writes it in the format of `receipt-tool notifications fold`.
     package func append(to object: inout JSONWriter, at instant: Timestamp) {
       ledger.appendEntitlement(to: &object, at: instant)
     }
-  }
 
-  extension StoredEntitlement {
+    /// The entitlement at an instant, and whose it is.
+    func owned(at instant: Timestamp) -> OwnedEntitlement {
+      var object = JSONWriter()
+      append(to: &object, at: instant)
+      return OwnedEntitlement(customer: customer, entitlement: object)
+    }
+
     /// The columns of the table `ledgers` that an entitlement is read from.
     static let columns = "name, identifier, customer, ledger"
 
@@ -30,6 +26,36 @@
         name: row.text(0), identifier: row.text(1), customer: row.optionalText(2),
         ledger: try EntitlementLedger(stored: row.bytes(3)))
     }
+  }
+
+  extension EntitlementChange: JSONWritable {
+    /// The columns of the table `changes` that a change is read from.
+    static let columns = ["sequence", "id", "app", "name", "customer", "time", "type", "body"]
+      .map { "changes.\($0)" }.joined(separator: ", ")
+
+    init(_ row: DatabaseRow) {
+      self.init(
+        sequence: row.integer(0), id: row.text(1), app: row.text(2), name: row.text(3),
+        customer: row.optionalText(4), time: Timestamp(milliseconds: row.integer(5)), type: row.text(6),
+        body: row.bytes(7))
+    }
+
+    /// Writes an object with the sequence, the identifier and the reported JSON.
+    package func write(to object: inout JSONWriter) {
+      object.beginObject()
+      object.member("sequence", sequence)
+      object.member("id", id)
+      object.name("change")
+      object.value((try? JSONValue(parsing: body)) ?? .null)
+      object.endObject()
+    }
+  }
+
+  extension Timestamp {
+    init(milliseconds: Int64) { self.init(millisecondsSince1970: Double(milliseconds)) }
+
+    /// The milliseconds since 1970, rounded down; 0 if they cannot be represented.
+    var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 
   extension ServiceEntitlements {
@@ -68,9 +94,9 @@
 
     /// The sequence of an app's latest change; 0 if it has no change.
     package func latestSequence(app: String) async throws -> Int64 {
-      try await database.read { session in
-        try session.integer("SELECT max(sequence) FROM changes WHERE app = $1", .text(app))
-      }
+      try await database.rows("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)).first?.integer(
+        0)
+        ?? 0
     }
 
     /// The sequence of the latest change that an app ever had, even if it was removed; 0 if it had none.

@@ -9,7 +9,6 @@
 
   /// The error for a subscription that the store does not know.
   package struct UnknownToStore: Error, Sendable, Hashable, CustomStringConvertible {
-    package init() {}
     package var description: String { "The store does not know the subscription." }
   }
 
@@ -94,11 +93,9 @@
     private func postpone(
       _ entitlement: StoredEntitlement, app: String, until instant: Timestamp?
     ) async throws {
-      try await database.write { session -> Void in
-        try session.run(
-          "UPDATE ledgers SET reconcile = $3 WHERE app = $1 AND name = $2", .text(app),
-          .text(entitlement.name), .integer(instant?.milliseconds))
-      }
+      try await database.run(
+        "UPDATE ledgers SET reconcile = $3 WHERE app = $1 AND name = $2", .text(app), .text(entitlement.name),
+        .integer(instant?.milliseconds))
     }
   }
 #endif

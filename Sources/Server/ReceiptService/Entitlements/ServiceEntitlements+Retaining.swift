@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import Logging
+  internal import Logging
   package import ReceiptCodec
   internal import ServiceLifecycle
-
-  /// The names of a webhook endpoint and its app.
-  package struct EndpointName: Sendable, Hashable {
-    package let app: String
-    package let endpoint: String
-  }
 
   extension ServiceEntitlements {
     /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up,
@@ -87,18 +81,10 @@
     /// The pause between two transactions, which lets other transactions run.
     private static let pause = Duration.milliseconds(50)
 
-    private let entitlements: ServiceEntitlements
-    private let endpoints: Set<EndpointName>
-    private let days: Int
-    private let logger: Logger
-
-    package init(_ entitlements: ServiceEntitlements, apps: [AppConfiguration], days: Int, logger: Logger) {
-      self.entitlements = entitlements
-      endpoints = Set(
-        apps.flatMap { app in app.webhooks.map { EndpointName(app: app.name, endpoint: $0.name) } })
-      self.days = days
-      self.logger = logger
-    }
+    let entitlements: ServiceEntitlements
+    let apps: [AppConfiguration]
+    let days: Int
+    let logger: Logger
 
     /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
@@ -107,8 +93,10 @@
 
     private func removeOld() async {
       let instant = entitlements.clock().addingSeconds(-86_400 * Double(days))
+      let endpoints = Set(
+        apps.flatMap { app in app.webhooks.map { EndpointName(app: app.name, endpoint: $0.name) } })
       var removed = 0
-      do {
+      await logger.attempt("Removing old notifications and changes failed.") {
         for (name, count) in try await entitlements.removeDeliveries(except: endpoints, before: instant) {
           logger.warning(
             "Old deliveries to an endpoint that is not in the configuration were removed.",
@@ -120,10 +108,6 @@
           removed += count
           try await Task.sleep(for: Self.pause)
         }
-      } catch is CancellationError {
-      } catch {
-        logger.error(
-          "Removing old notifications and changes failed.", metadata: ["error": "\(error)"])
       }
       if removed > 0 {
         logger.info("Old notifications and changes were removed.", metadata: ["count": "\(removed)"])

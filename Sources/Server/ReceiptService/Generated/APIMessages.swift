@@ -5,6 +5,115 @@
   internal import AuditTrail
   package import ReceiptCodec
 
+  /// The entitlements of a customer, or of an original transaction.
+  package struct EntitlementList: APIMessage {
+    package static let type: String? = "entitlements"
+    /// The entitlements; none where nothing is known.
+    package let entitlements: [OwnedEntitlement]
+
+    package init(entitlements: [OwnedEntitlement]) {
+      self.entitlements = entitlements
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("entitlements", entitlements)
+    }
+  }
+
+  /// An entitlement, and whose it is.
+  package struct OwnedEntitlement: APIMessage {
+    /// The customer, where that is known: appAccountToken, or obfuscatedExternalAccountId of Google Play.
+    package let customer: String?
+    /// The entitlement, with the members that `receipt-tool notifications fold` prints.
+    package let entitlement: JSONWriter
+
+    package init(customer: String? = nil, entitlement: JSONWriter) {
+      self.customer = customer
+      self.entitlement = entitlement
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("customer", customer)
+      json.member("entitlement", entitlement)
+    }
+  }
+
+  /// The verdict on a receipt that a customer presented, and what it entitles to now.
+  package struct PresentedReceipt: APIMessage {
+    package static let type: String? = "presented-receipt"
+    /// The verdict.
+    package let verdict: JSONWriter
+    /// The entitlements of its original transaction; none where the receipt is not a valid signed transaction.
+    package let entitlements: [OwnedEntitlement]
+
+    package init(verdict: JSONWriter, entitlements: [OwnedEntitlement]) {
+      self.verdict = verdict
+      self.entitlements = entitlements
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("verdict", verdict)
+      json.member("entitlements", entitlements)
+    }
+  }
+
+  /// The changes of entitlements, in order.
+  package struct ChangeList: APIMessage {
+    package static let type: String? = "changes"
+    /// The changes.
+    package let changes: [EntitlementChange]
+
+    package init(changes: [EntitlementChange]) {
+      self.changes = changes
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("changes", changes)
+    }
+  }
+
+  /// The record of an original transaction: its entitlements, their changes, and its entries of the audit trail.
+  package struct EntitlementHistory: APIMessage {
+    package static let type: String? = "history"
+    /// The entitlements: one for each environment.
+    package let entitlements: [OwnedEntitlement]
+    /// The changes of the entitlements, oldest first.
+    package let changes: [EntitlementChange]
+    /// The entries of the audit trail, newest first; none without a trail.
+    package let entries: [JSONWriter]
+
+    package init(entitlements: [OwnedEntitlement], changes: [EntitlementChange], entries: [JSONWriter]) {
+      self.entitlements = entitlements
+      self.changes = changes
+      self.entries = entries
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("entitlements", entitlements)
+      json.member("changes", changes)
+      json.member("entries", entries)
+    }
+  }
+
+  /// Counts of the data that was erased of a customer.
+  package struct ErasureOutcome: APIMessage, Hashable {
+    package static let type: String? = "erasure"
+    /// Original transactions and purchase tokens.
+    package let purchases: Int64
+    /// Erasable parts of entries of the audit trail.
+    package let entries: Int64
+
+    package init(purchases: Int64, entries: Int64) {
+      self.purchases = purchases
+      self.entries = entries
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("purchases", purchases)
+      json.member("entries", entries)
+    }
+  }
+
   /// The keys of the API, without their secrets.
   package struct KeyList: APIMessage {
     package static let type: String? = "keys"
@@ -57,6 +166,16 @@
     }
   }
 
+  /// A permitted use of a key. None includes another.
+  public enum Scope: String, Sendable, Hashable, CaseIterable {
+    /// Receipts are verified and inspected.
+    case verify
+    /// Entitlements, changes and the audit trail are read.
+    case read
+    /// Keys and webhooks are managed, customers erased, administrative acts read.
+    case admin
+  }
+
   /// The acts of administrators.
   package struct AdministrativeActs: APIMessage {
     package static let type: String? = "administrative-acts"
@@ -73,7 +192,7 @@
   }
 
   /// An act of an administrator. Customers that were erased are named by the SHA-256 of app and customer, a space between.
-  package struct AdministrativeAct: APIMessage {
+  package struct AdministrativeAct: APIMessage, Hashable {
     /// Counts up; ask for those before the last one that you have.
     package let sequence: Int64
     /// The time.
@@ -103,7 +222,7 @@
   }
 
   /// A key that was created. Its text cannot be had again.
-  package struct CreatedKey: APIMessage {
+  package struct CreatedKey: APIMessage, Hashable {
     package static let type: String? = "key"
     /// Its identifier.
     package let id: String
@@ -121,8 +240,69 @@
     }
   }
 
+  /// Entries of the audit trail, newest first.
+  package struct EntryPage: APIMessage {
+    package static let type: String? = "entries"
+    /// The entries.
+    package let entries: [JSONWriter]
+    /// The beginning of the next page: the parameter `before` of the next request. Absent after the last page. A page may have fewer entries than `limit`, and none, before that: no more than ten thousand entries are searched for it.
+    package let before: UInt64?
+
+    package init(entries: [JSONWriter], before: UInt64? = nil) {
+      self.entries = entries
+      self.before = before
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("entries", entries)
+      json.member("before", before)
+    }
+  }
+
+  /// The proof that an entry is in the audit trail, and what is needed to check it without this server.
+  package struct EntryProof: APIMessage {
+    package static let type: String? = "proof"
+    /// The index of the entry.
+    package let index: UInt64
+    /// The entry, whose SHA-256 with a zero byte before it is the hash of the leaf (RFC 6962).
+    package let entry: String
+    /// The number of entries that the checkpoint covers.
+    package let size: UInt64
+    /// The root of the tree of these entries, in base64.
+    package let root: String
+    /// The way from the leaf to the root, in base64.
+    package let hashes: [String]
+    /// All of it as C2SP tlog-proof, for `receipt-tool audit check`.
+    package let proof: String
+    /// The public key of the trail, as C2SP signed-note has it.
+    package let publicKey: String
+
+    package init(
+      index: UInt64, entry: String, size: UInt64, root: String, hashes: [String], proof: String,
+      publicKey: String
+    ) {
+      self.index = index
+      self.entry = entry
+      self.size = size
+      self.root = root
+      self.hashes = hashes
+      self.proof = proof
+      self.publicKey = publicKey
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("index", index)
+      json.member("entry", entry)
+      json.member("size", size)
+      json.member("root", root)
+      json.array("hashes", hashes) { $1.string($0) }
+      json.member("proof", proof)
+      json.member("publicKey", publicKey)
+    }
+  }
+
   /// Why a request was not answered as it was meant (RFC 9457).
-  package struct ProblemDetails: APIMessage {
+  package struct ProblemDetails: APIMessage, Hashable {
     /// The status in words.
     package let title: String
     /// The status.
@@ -173,7 +353,7 @@
   }
 
   /// An endpoint, and what it has not taken.
-  package struct WebhookCounts: APIMessage {
+  package struct WebhookCounts: APIMessage, Hashable {
     /// Its name.
     package let name: String
     /// Deliveries that wait.
@@ -232,7 +412,7 @@
   }
 
   /// Dead letters that will be delivered again.
-  package struct WebhookReplay: APIMessage {
+  package struct WebhookReplay: APIMessage, Hashable {
     package static let type: String? = "replay"
     /// The number of dead letters.
     package let count: Int64

@@ -51,13 +51,9 @@
       find(Self.name(label) + "_seconds", dimensions) { PrometheusHistogram(bounds: Self.durationBounds) }
     }
 
-    /// Keeps the series, because other handlers may record in it.
+    // Destroying keeps a series, because other handlers may record in it.
     package func destroyCounter(_ handler: any CounterHandler) {}
-    /// Keeps the series, because other handlers may record in it.
     package func destroyRecorder(_ handler: any RecorderHandler) {}
-    /// Keeps the series, because other handlers may record in it.
-    package func destroyMeter(_ handler: any MeterHandler) {}
-    /// Keeps the series, because other handlers may record in it.
     package func destroyTimer(_ handler: any TimerHandler) {}
 
     /// The series with a name and labels.

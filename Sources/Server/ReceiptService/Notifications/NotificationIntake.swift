@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import AuditTrail
+  internal import AuditTrail
   internal import ReceiptCodec
 
   /// Receives the stores' notifications.
@@ -10,48 +10,13 @@
   /// its effect on the entitlements in one commit. Only then is it acknowledged. If a notification could not be checked
   /// or stored, the answer makes the store deliver it again.
   package struct NotificationIntake: Sendable {
-    /// The answer to a delivery.
-    package struct Answer: Sendable, Hashable {
-      /// The outcome of a delivery.
-      package enum Outcome: String, Sendable, Hashable {
-        /// The effect of the notification is stored.
-        case done
-        /// The notification was recorded before.
-        case `repeated`
-        /// The notification is refused permanently.
-        case refused
-        /// The notification could not be checked; the store must deliver it again.
-        case undetermined
-        /// The notification could not be stored; the store must deliver it again.
-        case failed
-      }
-
-      package let status: Int
-      package let outcome: Outcome
-      /// The `notificationUUID`, or the identifier of Google Play's message.
-      package var id: String?
-      /// The type of the event.
-      package var event: String?
-      /// The reason why it was not accepted, for the log: it may quote the body.
-      package var message: String?
-
-      /// The answer to a notification that was refused, or could not be checked if the status is 503.
-      static func refusal(_ status: Int, _ message: String) -> Answer {
-        Answer(status: status, outcome: status == 503 ? .undetermined : .refused, message: message)
-      }
-    }
-
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
 
-    package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
-      self.entitlements = entitlements
-      self.auditLog = auditLog
-    }
-
     /// Processes the body of a request, with the header field `Authorization`, which Google's pushes require.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
-      let receivers = app.notificationReceivers
+      let all: [(any StoreNotifications)?] = [app.appStoreNotifications, app.googlePlayNotifications]
+      let receivers = all.compactMap(\.self)
       guard var receiver = receivers.first else {
         return .refusal(404, "The app takes no notifications.")
       }
@@ -69,6 +34,13 @@
     }
   }
 
+  extension NotificationIntake.Answer {
+    /// The answer to a notification that was refused, or could not be checked if the status is 503.
+    static func refusal(_ status: Int, _ message: String) -> Self {
+      Self(status: status, outcome: status == 503 ? .undetermined : .refused, message: message)
+    }
+  }
+
   /// A receiver of the notifications of a store.
   protocol StoreNotifications: Sendable {
     static var storeName: String { get }
@@ -79,13 +51,5 @@
     func receive(
       _ body: [UInt8], authorization: String?, for app: AppConfiguration, _ intake: NotificationIntake
     ) async -> NotificationIntake.Answer
-  }
-
-  extension AppConfiguration {
-    /// The receivers of notifications, one for each store.
-    var notificationReceivers: [any StoreNotifications] {
-      let all: [(any StoreNotifications)?] = [appStoreNotifications, googlePlayNotifications]
-      return all.compactMap(\.self)
-    }
   }
 #endif

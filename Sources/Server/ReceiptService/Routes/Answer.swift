@@ -91,7 +91,9 @@
     package func response(from request: Request, context: some RequestContext) -> Response { .json(json()) }
   }
 
-  extension JSONWriter {
+  extension JSONWriter: JSONWritable {
+    package func write(to json: inout JSONWriter) { json.append(self) }
+
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     mutating func member(_ name: String, _ value: some JSONWritable) {

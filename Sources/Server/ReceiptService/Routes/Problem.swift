@@ -10,30 +10,7 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  /// The reason why a request fails, as problem details (RFC 9457) with a stable code.
-  struct Problem: Error, Sendable {
-    let status: HTTPResponse.Status
-    /// The code, in kebab-case, which does not change between versions.
-    let code: String
-    let detail: String
-    /// The invalid parameter, header field or JSON path.
-    var place: String?
-    /// The entry of the audit trail that records the verdict on the request's content.
-    var entry: UInt64?
-    var retryAfter: Int?
-
-    init(
-      _ status: HTTPResponse.Status, _ code: String, _ detail: String, at place: String? = nil,
-      entry: UInt64? = nil, retryAfter: Int? = nil
-    ) {
-      self.status = status
-      self.code = code
-      self.detail = detail
-      self.place = place
-      self.entry = entry
-      self.retryAfter = retryAfter
-    }
-
+  extension Problem {
     static let unauthorized = Problem(
       .unauthorized, "unauthorized",
       "The request needs a key of this server: Authorization: Bearer rk_…")
@@ -66,9 +43,7 @@
         entry: entry
       ).json()
     }
-  }
 
-  extension Problem {
     /// The problem details for an error; the logger reports those that the client did not cause.
     init(for error: any Error, _ logger: Logger) {
       switch error {
@@ -104,14 +79,6 @@
       Response(
         status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    }
-
-    /// Creates a response with a JSON object of a type.
-    static func json(_ type: String, _ write: (inout JSONWriter) throws -> Void) rethrows -> Response {
-      var object = JSONWriter(type: type)
-      try write(&object)
-      object.endObject()
-      return .json(object)
     }
 
     /// Creates a response with a JSON object.

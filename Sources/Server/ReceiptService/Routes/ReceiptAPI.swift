@@ -24,8 +24,8 @@
     package let notifications: NotificationIntake
     package let erasures: ErasureQueue
     let apps: ServedApps
-    package let routes: [Route]
-    package let consoleRoutes: [ConsoleRoute]
+    let routes: [Route]
+    let consoleRoutes: [ConsoleRoute]
     /// The verifications that ``VerificationHandler`` answers.
     let earlyVerifications: EarlyVerifications
     private let answer: Answer
@@ -69,48 +69,50 @@
       let identity = Identity(keys: keys, apps: apps)
       let admission = Admission(limits, appCount: configuration.apps.count)
       let entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
-      let notifications = NotificationIntake(entitlements, auditLog: auditLog)
-      let erasures = ErasureQueue(entitlements, auditLog: auditLog, apps: apps, logger: logger)
+      let notifications = NotificationIntake(entitlements: entitlements, auditLog: auditLog)
+      let erasures = ErasureQueue(
+        entitlements: entitlements, auditLog: auditLog, apps: apps, logger: logger)
       let webhooks = WebhookController(queue: WebhookQueue(database), entitlements: entitlements)
-      let controllers: [any Controller] = [
-        VerificationController(entitlements: entitlements, bodies: bodies),
+      let routes: [[Route]] = [
+        VerificationController(entitlements: entitlements, bodies: bodies).routes,
         BatchController(
           entitlements: entitlements, identity: identity, admission: admission,
-          maximumLineByteCount: limits.maximumLineByteCount),
-        InspectionController(bodies: bodies),
-        EntitlementController(entitlements: entitlements, auditLog: auditLog),
-        PresentationController(entitlements: entitlements, bodies: bodies),
-        ErasureController(erasures: erasures),
+          maximumLineByteCount: limits.maximumLineByteCount
+        ).routes,
+        EntitlementController(entitlements: entitlements, auditLog: auditLog, bodies: bodies).routes,
+        erasures.routes,
         ChangeController(
-          entitlements: entitlements, identity: identity, admission: admission, shutdown: shutdown),
-        NotificationController(intake: notifications, apps: apps, bodies: bodies),
-        AuditController(auditLog: auditLog), webhooks, KeyController(keys: keys, bodies: bodies),
-        AdministrativeActController(database: database),
+          entitlements: entitlements, identity: identity, admission: admission, shutdown: shutdown
+        ).routes,
+        NotificationController(intake: notifications, apps: apps, bodies: bodies).routes,
+        AuditController(auditLog: auditLog).routes, webhooks.routes,
+        KeyController(keys: keys, bodies: bodies, database: database).routes,
         StatusController(
           writeProbe: WriteProbe(database, auditLog, logger: logger), shutdown: shutdown,
-          url: configuration.publicURL),
+          url: configuration.publicURL
+        ).routes,
       ]
-      routes = controllers.flatMap(\.routes)
+      self.routes = Array(routes.joined())
 
       let sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
       let recentRequests = RecentRequests()
-      let pages: [any ConsolePages] = [
-        LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies),
-        VerifyPage(entitlements: entitlements), TransactionPages(auditLog: auditLog),
-        EntitlementPages(entitlements: entitlements, auditLog: auditLog), AuditPages(auditLog: auditLog),
-        OverviewPages(recentRequests: recentRequests), WebhookPages(webhooks: webhooks),
-        KeyPages(keys: keys, database: database),
+      let pages: [[ConsoleRoute]] = [
+        LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies).routes,
+        VerifyPage(entitlements: entitlements).routes, TransactionPages(auditLog: auditLog).routes,
+        EntitlementPages(entitlements: entitlements, auditLog: auditLog).routes,
+        AuditPages(auditLog: auditLog).routes, OverviewPages(recentRequests: recentRequests).routes,
+        WebhookPages(webhooks: webhooks).routes, KeyPages(keys: keys, database: database).routes,
+        [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }],
       ]
       let console = Console(
-        routes: pages.flatMap(\.routes) + [
-          ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }
-        ], apps: apps, sessions: sessions, admission: admission, bodies: bodies,
+        routes: Array(pages.joined()), apps: apps, sessions: sessions, admission: admission, bodies: bodies,
         templates: try ConsoleTemplates())
       consoleRoutes = console.routes
 
       let server = RouteServer(identity: identity, admission: admission)
       answer = Answer(
-        endpoints: routes.flatMap(server.endpoints) + (configuration.servesConsole ? console.endpoints : []),
+        endpoints: self.routes.flatMap(server.endpoints)
+          + (configuration.servesConsole ? console.endpoints : []),
         shutdown: shutdown, recentRequests: recentRequests)
       earlyVerifications = EarlyVerifications(
         identity: identity, admission: admission, entitlements: entitlements, answer: answer)
@@ -137,7 +139,7 @@
     public var services: [any Service] {
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
-        EntitlementJobs(entitlements, apps: configuration.apps, logger: logger),
+        EntitlementJobs(entitlements: entitlements, apps: configuration.apps, logger: logger),
         erasures,
         WebhookSender(
           apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
@@ -146,7 +148,8 @@
       if configuration.retentionDays > 0 {
         services.append(
           RetentionJob(
-            entitlements, apps: configuration.apps, days: configuration.retentionDays, logger: logger))
+            entitlements: entitlements, apps: configuration.apps, days: configuration.retentionDays,
+            logger: logger))
       }
       return services
     }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import HTTPTypes
-  internal import Hummingbird
+  internal import HTTPTypes
+  public import Hummingbird
+  internal import NIOCore
 
-  /// An operation of the API.
-  ///
-  /// Each comes from a row of `WireTypes/receipt-service/Routes.wire`, which is also in the OpenAPI description.
-  package struct Route: Sendable {
+  extension Route {
     typealias OpenResponse = @Sendable (Request, ServiceContext) async throws -> any ResponseGenerator
     typealias KeyedResponse =
       @Sendable (AuthenticatedRequest, ServiceContext) async throws -> any ResponseGenerator
@@ -22,18 +20,6 @@
       case probe(OpenResponse)
       case key(Scope, KeyedResponse)
     }
-
-    package let method: HTTPRequest.Method
-    /// The path, with parameters in braces as in OpenAPI.
-    package let path: String
-    package let operation: String
-    let hasBody: Bool
-    let respond: Responder
-  }
-
-  /// Answers the operations of a subject; ``ReceiptAPI`` has the table of all controllers.
-  protocol Controller: Sendable {
-    var routes: [Route] { get }
   }
 
   /// Serves routes: admits requests, and identifies their keys.
@@ -97,6 +83,22 @@
       let isOpen = pattern.last == "{file+}"
       guard isOpen ? segments.count >= pattern.count : segments.count == pattern.count else { return false }
       return zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    }
+  }
+
+  /// The context in which a service handles a request.
+  public struct ServiceContext: RequestContext {
+    /// The storage that Hummingbird requires.
+    public var coreContext: CoreRequestContextStorage
+    /// The address of the peer, which may be a proxy, without its port.
+    package let remoteAddress: String?
+    let channel: any Channel
+
+    /// Creates the context of a request.
+    public init(source: ApplicationRequestContextSource) {
+      coreContext = CoreRequestContextStorage(source: source)
+      channel = source.channel
+      remoteAddress = source.channel.remoteAddress?.ipAddress
     }
   }
 #endif

@@ -6,7 +6,7 @@
   internal import Synchronization
 
   /// Answers probes, and the description of the API.
-  struct StatusController: Controller {
+  struct StatusController {
     let writeProbe: WriteProbe
     let shutdown: ShutdownState
     /// The server's own address; `nil` for the address that the description was requested from.
@@ -28,17 +28,13 @@
   extension OpenAPIDescription {
     /// The description, with the server's own address.
     static func object(servedAt url: String?) -> JSONWriter {
-      var object = JSONWriter()
-      object.beginObject()
-      for member in (try? JSONValue(parsing: Array(json.utf8)))?.object ?? [] {
-        object.name(member.name)
-        guard member.name == "servers", let url else {
-          object.value(member.value)
-          continue
-        }
-        object.value(.array([.object([JSONMember(name: "url", value: .string(url))])]))
+      let members = ((try? JSONValue(parsing: Array(json.utf8)))?.object ?? []).map { member in
+        guard member.name == "servers", let url else { return member }
+        return JSONMember(
+          name: "servers", value: .array([.object([JSONMember(name: "url", value: .string(url))])]))
       }
-      object.endObject()
+      var object = JSONWriter()
+      object.value(.object(members))
       return object
     }
   }

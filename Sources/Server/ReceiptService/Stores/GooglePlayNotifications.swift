@@ -19,7 +19,7 @@
         return .refusal(error.httpStatus, error.description)
       }
       func answer(
-        _ status: Int, _ outcome: NotificationIntake.Answer.Outcome, _ text: String? = nil
+        _ status: Int, _ outcome: NotificationIntake.Outcome, _ text: String? = nil
       ) -> NotificationIntake.Answer {
         NotificationIntake.Answer(
           status: status, outcome: outcome, id: message.messageId, event: message.event, message: text)

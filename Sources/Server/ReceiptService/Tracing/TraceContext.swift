@@ -67,15 +67,8 @@
 
     private static func isState(_ text: String) -> Bool {
       guard text.utf8.count <= longestState else { return false }
-      let members = text.utf8.split(separator: UInt8(ascii: ",")).map { trimmed($0) }.filter { !$0.isEmpty }
+      let members = text.split(separator: ",").map { Array($0.trimmed.utf8)[...] }.filter { !$0.isEmpty }
       return 1...mostMembers ~= members.count && members.allSatisfy(isMember)
-    }
-
-    private static func trimmed(_ member: Substring.UTF8View) -> ArraySlice<UInt8> {
-      var bytes = Array(member)[...]
-      while bytes.first == 0x20 || bytes.first == 0x09 { bytes.removeFirst() }
-      while bytes.last == 0x20 || bytes.last == 0x09 { bytes.removeLast() }
-      return bytes
     }
 
     /// Checks that a member has the form `key=value` (section 3.3.1.3).

@@ -7,7 +7,7 @@
   internal import ReceiptCodec
 
   /// Verifies batches: a receipt a line, a verdict a line.
-  struct BatchController: Controller {
+  struct BatchController {
     let entitlements: ServiceEntitlements
     let identity: Identity
     let admission: Admission
@@ -50,13 +50,12 @@
     }
 
     private static func lastLine(for error: any Error) -> [UInt8] {
-      let isRevoked = (error as? Problem)?.status == .unauthorized
+      let problem = error as? Problem
       var object = JSONWriter(type: "error")
-      let problem = isRevoked ? nil : error as? Problem
-      object.member("code", isRevoked ? "unauthorized" : problem?.code ?? "unavailable")
+      object.member("code", problem?.code ?? "unavailable")
       object.member(
         "message",
-        isRevoked
+        problem?.status == .unauthorized
           ? "The key was revoked. What was answered holds."
           : problem?.detail ?? "The batch was not verified to its end. What was answered holds.")
       object.endObject()

@@ -74,7 +74,8 @@
   }
 
   extension StringProtocol {
-    fileprivate var trimmed: SubSequence {
+    /// The text without spaces and tabs around it.
+    var trimmed: SubSequence {
       let isSpace = { (character: Character) in character == " " || character == "\t" }
       let start = firstIndex { !isSpace($0) } ?? endIndex
       let end = lastIndex { !isSpace($0) }.map { index(after: $0) } ?? start

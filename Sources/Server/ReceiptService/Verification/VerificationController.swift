@@ -6,13 +6,13 @@
   internal import ReceiptCodec
   internal import ReceiptInspection
 
-  struct VerificationController: Controller {
+  struct VerificationController {
     static let path = "/v1/verify"
 
     let entitlements: ServiceEntitlements
     let bodies: BodyReader
 
-    var routes: [Route] { [.verify(verify)] }
+    var routes: [Route] { [.verify(verify), .inspect(inspect)] }
 
     private func verify(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let verification = try Verification(for: call, entitlements)
@@ -21,14 +21,8 @@
       verification.count([verdict])
       return .json(verification.report(verdict, acknowledgement))
     }
-  }
 
-  /// Shows the contents of receipts, which are not verified.
-  struct InspectionController: Controller {
-    let bodies: BodyReader
-
-    var routes: [Route] { [.inspect(inspect)] }
-
+    /// Shows the contents of a receipt, which is not verified.
     private func inspect(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let bytes = try await bodies.content(of: call.request)
       do throws(MalformedReceipt) {

@@ -128,7 +128,12 @@
         change: row.integer(0), lanes: [row.optionalText(1), row.optionalText(2)].compactMap(\.self))
     }
 
-    func enter(_ change: Int64, lane: String, previousLane: String?) throws {
+    /// Stores the delivery of a change, within the transaction that stores the change.
+    ///
+    /// The previous lane is that of the customer who had the entitlement before.
+    func enter(_ change: Int64, lane: String, after previousLane: String?, at now: Timestamp) throws {
+      let previousLane = previousLane == lane ? nil : previousLane
+      for lane in [lane, previousLane].compactMap(\.self).sorted() { try open(lane, at: now) }
       try run(
         """
         INSERT INTO deliveries(app, endpoint, change, lane, previous_lane, state, attempts)

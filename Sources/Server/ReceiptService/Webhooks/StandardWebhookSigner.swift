@@ -15,10 +15,8 @@
   /// ```
   package struct StandardWebhookSigner: Sendable {
     package static let secretPrefix = "whsec_"
-    private let secrets: [[UInt8]]
-
-    /// Creates a signer that signs with each of the secrets, which are several during a change.
-    package init(secrets: [[UInt8]]) { self.secrets = secrets }
+    /// The secrets, each of which signs; there are several during a change.
+    let secrets: [[UInt8]]
 
     /// Parses a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for any other text.
     package static func secret(_ text: String) -> [UInt8]? {
@@ -39,10 +37,8 @@
     ) throws(CryptoError) -> [(name: String, value: String)] {
       let timestamp = String(Int64((instant.millisecondsSince1970 / 1000).rounded(.down)))
       let message = Array("\(id).\(timestamp).".utf8) + body
-      var signatures: [String] = []
-      for secret in secrets {
-        let code = try HMAC.code(for: message, key: secret, using: .sha256)
-        signatures.append("v1," + Base64.encodeToString(code))
+      let signatures = try secrets.map { secret throws(CryptoError) in
+        "v1," + Base64.encodeToString(try HMAC.code(for: message, key: secret, using: .sha256))
       }
       return [
         ("webhook-id", id), ("webhook-timestamp", timestamp),

@@ -80,7 +80,7 @@
           request.headers.add(name: header.name, value: header.value)
         }
         request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
-        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        let deadline = NIODeadline.now() + .milliseconds(Int64(timeout / .milliseconds(1)))
         return try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
       } catch {
         let message: String
@@ -135,15 +135,14 @@
           let outcome = Self.outcome(of: response, at: now)
           await Self.drain(response)
           return outcome
-        } catch let error where Self.isUnconnected(error) && index + 1 < targets.count {
+        } catch let error
+          where index + 1 < targets.count
+          && (error is NIOConnectionError || error as? HTTPClientError == .connectTimeout)
+        {
           continue
         }
       }
       throw Refusal(message: "The host has no address.")
-    }
-
-    private static func isUnconnected(_ error: any Error) -> Bool {
-      error is NIOConnectionError || error as? HTTPClientError == .connectTimeout
     }
 
     private static func outcome(of response: HTTPClientResponse, at now: Timestamp) -> WebhookQueue.Outcome {
@@ -203,10 +202,6 @@
     }
 
     deinit { http.shutdown { _ in } }
-  }
-
-  extension TimeAmount {
-    fileprivate init(_ duration: Duration) { self = .milliseconds(Int64(duration / .milliseconds(1))) }
   }
 
   extension WebhookEndpoint {

@@ -5,7 +5,7 @@
   internal import Hummingbird
 
   /// Answers the state of webhooks, and has dead letters delivered again.
-  struct WebhookController: Controller {
+  struct WebhookController {
     let queue: WebhookQueue
     let entitlements: ServiceEntitlements
 

@@ -3,12 +3,6 @@
 #if Server
   internal import ReceiptCodec
 
-  struct WaitingDelivery: Sendable, Hashable {
-    let change: Int64
-    /// The lane of the customer and, if it differs, that of the previous customer.
-    let lanes: [String]
-  }
-
   /// The leases of an endpoint's due lanes, one after another: see ``WebhookQueue``.
   ///
   /// It has no database: ``WebhookQueue`` reads for it what it asks for, and performs the actions.

@@ -14,17 +14,6 @@
   /// To deliver, a sender leases the lanes. A lease that does not end in time is taken over. Each transaction locks the
   /// rows of the lanes first, so that a transaction that stores a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
-    /// A running delivery.
-    package struct Lease: Sendable {
-      package let endpoint: String
-      package let attempts: Int
-      /// The time of expiry, in milliseconds, which distinguishes this lease from a later one of the lane.
-      let expires: Int64
-      package let change: EntitlementChange
-      /// The trace of the change, as ``TraceHeaders`` stores it.
-      var trace: String?
-    }
-
     /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
       case delivered
@@ -51,19 +40,6 @@
     /// The lane of a customer's changes, or of an entitlement if it has no customer.
     static func lane(of customer: String?, entitlement name: String) -> String {
       customer.map { "customer \($0)" } ?? name
-    }
-
-    /// Stores the delivery of a change, within the transaction that stores the change.
-    ///
-    /// The previous lane is that of the customer who had the entitlement before.
-    static func enter(
-      _ change: Int64, app: String, endpoint: String, lane: String, after previousLane: String? = nil,
-      at now: Timestamp, in session: any DatabaseSession
-    ) throws {
-      let lanes = EndpointLanes(app: app, endpoint: endpoint, session: session)
-      let previousLane = previousLane == lane ? nil : previousLane
-      for lane in [lane, previousLane].compactMap(\.self).sorted() { try lanes.open(lane, at: now) }
-      try lanes.enter(change, lane: lane, previousLane: previousLane)
     }
 
     // MARK: Delivering
@@ -136,16 +112,13 @@
     @discardableResult
     func correct(at now: Timestamp) async throws -> Int {
       let latest = now.addingSeconds(ClockCheck.tolerance).milliseconds
-      let isWrong = try await database.read { session in
-        try !session.run("SELECT 1 FROM lanes WHERE noted > $1 LIMIT 1", .integer(latest)).isEmpty
-      }
+      let isWrong = try await !database.rows("SELECT 1 FROM lanes WHERE noted > $1 LIMIT 1", .integer(latest))
+        .isEmpty
       guard isWrong else { return 0 }
-      return try await database.write { session in
-        try session.run(
-          "UPDATE lanes SET due = $1, leased = 0, noted = $1 WHERE noted > $2 RETURNING lane",
-          .integer(now.milliseconds), .integer(latest)
-        ).count
-      }
+      return try await database.run(
+        "UPDATE lanes SET due = $1, leased = 0, noted = $1 WHERE noted > $2 RETURNING lane",
+        .integer(now.milliseconds), .integer(latest)
+      ).count
     }
 
     /// The number of seconds until the next attempt; `nil` if no attempt follows.
@@ -162,17 +135,14 @@
 
     /// The number of waiting and of dead deliveries of each endpoint of an app.
     package func counts(app: String) async throws -> [String: (waiting: Int, dead: Int)] {
-      try await database.read { session in
-        try session.run(
-          "SELECT endpoint, state, count(*) FROM deliveries WHERE app = $1 GROUP BY endpoint, state",
-          .text(app)
-        ).reduce(into: [:]) { counts, row in
-          let count = Int(row.integer(2))
-          if row.integer(1) == 0 {
-            counts[row.text(0), default: (0, 0)].waiting = count
-          } else {
-            counts[row.text(0), default: (0, 0)].dead = count
-          }
+      try await database.rows(
+        "SELECT endpoint, state, count(*) FROM deliveries WHERE app = $1 GROUP BY endpoint, state", .text(app)
+      ).reduce(into: [:]) { counts, row in
+        let count = Int(row.integer(2))
+        if row.integer(1) == 0 {
+          counts[row.text(0), default: (0, 0)].waiting = count
+        } else {
+          counts[row.text(0), default: (0, 0)].dead = count
         }
       }
     }
@@ -181,43 +151,33 @@
     package func deadLetters(
       app: String, endpoint: String, after sequence: Int64 = 0, limit: Int = 100
     ) async throws -> [DeadLetter] {
-      try await database.read { session in
-        try session.run(
-          """
-          SELECT \(EntitlementChange.columns), attempts, error FROM deliveries
-          JOIN changes ON sequence = change
-          WHERE deliveries.app = $1 AND endpoint = $2 AND state = 1 AND change > $3 ORDER BY change LIMIT $4
-          """, .text(app), .text(endpoint), .integer(sequence), .integer(Int64(limit))
-        ).map { row in
-          DeadLetter(attempts: row.integer(8), error: row.text(9), change: EntitlementChange(row))
-        }
-      }
+      try await database.rows(
+        """
+        SELECT \(EntitlementChange.columns), attempts, error FROM deliveries
+        JOIN changes ON sequence = change
+        WHERE deliveries.app = $1 AND endpoint = $2 AND state = 1 AND change > $3 ORDER BY change LIMIT $4
+        """, .text(app), .text(endpoint), .integer(sequence), .integer(Int64(limit))
+      ).map { DeadLetter(attempts: $0.integer(8), error: $0.text(9), change: EntitlementChange($0)) }
     }
 
-    /// Queues dead letters of an endpoint for delivery again, with all attempts: that of a `webhook-id`, or all.
+    /// Queues dead letters of an endpoint for delivery again, with all attempts: that of a `webhook-id`, or all; and
+    /// records the administrator who asked for it.
     ///
     /// - Returns: The number of queued dead letters.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func replay(
-      app: String, endpoint: String, id: String? = nil, at now: Timestamp
+      app: String, endpoint: String, id: String? = nil, by actor: String? = nil, at now: Timestamp
     ) async throws -> Int {
       try await database.write { session in
-        try EndpointLanes(app: app, endpoint: endpoint, session: session).revive(id: id, at: now)
+        let count = try EndpointLanes(app: app, endpoint: endpoint, session: session).revive(id: id, at: now)
+        if let actor {
+          try AdministrativeAct.record(
+            "webhooks.replay", "app=\(app) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
+            at: now.milliseconds, in: session)
+        }
+        return count
       }
-    }
-
-    /// Has dead letters delivered again, as ``replay(app:endpoint:id:at:)`` does, and records the administrator.
-    package func replay(
-      app: String, endpoint: String, id: String?, by actor: String, at now: Timestamp
-    ) async throws -> Int {
-      let count = try await replay(app: app, endpoint: endpoint, id: id, at: now)
-      try await database.write { session in
-        try AdministrativeAct.record(
-          "webhooks.replay", "app=\(app) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
-          at: now.milliseconds, in: session)
-      }
-      return count
     }
   }
 #endif

@@ -12,26 +12,7 @@
   /// Several processes may do so on one database. After a replay, the caller must also signal
   /// ``ServiceEntitlements/commits``.
   package final class WebhookSender: Service {
-    package struct Limits: Sendable, Hashable {
-      /// The maximum number of running deliveries.
-      ///
-      /// Each endpoint has an equal share, at least one, that other endpoints cannot use, however slowly they answer.
-      package var concurrentDeliveries = 128
-      package var concurrentDeliveriesPerEndpoint = 8
-      /// The time for which a delivery belongs to the process that began it, longer than an attempt can take.
-      package var lease = Duration.seconds(30)
-      /// The interval of polling for commits of other processes and for deliveries that are due again.
-      package var pollInterval = Duration.seconds(1)
-
-      package init() {}
-    }
-
-    private struct Key: Hashable {
-      let app: String
-      let endpoint: String
-    }
-
-    private let endpoints: [(key: Key, endpoint: WebhookEndpoint)]
+    private let endpoints: [(key: EndpointName, endpoint: WebhookEndpoint)]
     private let queue: WebhookQueue
     private let client: WebhookClient
     private let limits: Limits
@@ -40,7 +21,7 @@
     private let logger: Logger
     /// The signal of commits and of the end of deliveries.
     private let wake = CommitSignal()
-    private let running: Mutex<RunningDeliveries<Key>>
+    private let running: Mutex<RunningDeliveries<EndpointName>>
 
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
@@ -57,7 +38,7 @@
       random: @escaping @Sendable () -> Double, logger: Logger
     ) {
       endpoints = apps.flatMap { app in
-        app.webhooks.map { (Key(app: app.name, endpoint: $0.name), $0) }
+        app.webhooks.map { (EndpointName(app: app.name, endpoint: $0.name), $0) }
       }
       let share = max(
         1, min(limits.concurrentDeliveriesPerEndpoint, limits.concurrentDeliveries / max(1, endpoints.count)))
@@ -95,17 +76,12 @@
 
     /// Returns `true` if the lanes could be checked.
     private func correctLanes(at now: Timestamp) async -> Bool {
-      do {
+      await logger.attempt("Checking the due times of webhooks against the clock failed.") {
         let count = try await queue.correct(at: now)
-        guard count > 0 else { return true }
+        guard count > 0 else { return }
         logger.error(
           "Webhooks were due in the future: the clock of this or another process was ahead. They are sent now.",
           metadata: ["count": "\(count)"])
-        return true
-      } catch {
-        logger.error(
-          "Checking the due times of webhooks against the clock failed.", metadata: ["error": "\(error)"])
-        return false
       }
     }
 
@@ -113,7 +89,7 @@
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {
-      do {
+      await logger.attempt("Reading the due webhooks failed.") {
         let running = running.withLock { $0 }
         let open = endpoints.filter { running.free(of: $0.key) > 0 }
         let due = try await queue.database.read { session in
@@ -131,13 +107,11 @@
             deliver(lease, endpoint)
           }
         }
-      } catch {
-        logger.error("Reading the due webhooks failed.", metadata: ["error": "\(error)"])
       }
     }
 
     private func deliver(_ lease: WebhookQueue.Lease, to endpoint: WebhookEndpoint) async {
-      let key = Key(app: lease.change.app, endpoint: lease.endpoint)
+      let key = EndpointName(app: lease.change.app, endpoint: lease.endpoint)
       defer {
         running.withLock { $0.end(key) }
         wake.signal()
@@ -153,13 +127,9 @@
           "Delivering a webhook failed.", metadata: metadata.merging(["error": "\(message)"]) { $1 })
       case .delivered, .interrupted: break
       }
-      do {
+      // If this fails, the lease expires, and the change is delivered again.
+      await logger.attempt("Storing the outcome of a webhook delivery failed.", metadata) {
         try await queue.end(lease, outcome, at: clock(), random: random())
-      } catch {
-        // The lease expires, and the change is delivered again.
-        logger.error(
-          "Storing the outcome of a webhook delivery failed.",
-          metadata: metadata.merging(["error": "\(error)"]) { $1 })
       }
     }
   }

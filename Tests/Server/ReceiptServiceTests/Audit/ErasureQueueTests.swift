@@ -28,7 +28,7 @@
         let log = try AuditLog.create(
           in: MemoryStorage(), configuration: TrailConfiguration(origin: "example.com/test"),
           signer: try NoteSignerKey.generate(name: "example.com/test"), checkpoints: MemoryCheckpointStore())
-        let intake = NotificationIntake(service.entitlements(), auditLog: log)
+        let intake = NotificationIntake(entitlements: service.entitlements(), auditLog: log)
         let body = try service.body(.subscribed, day: 0, F.period(1))
         #expect(
           await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
@@ -59,7 +59,7 @@
         #expect(try await !Self.isErased(service, log))
         let app = try #require(api.apps["shop"])
         let outcome = try await api.erasures.erase(customer: F.customer.uppercased(), app: app, by: "tester")
-        #expect(outcome == ErasureQueue.Outcome(purchases: 1, entries: 1))
+        #expect(outcome == ErasureOutcome(purchases: 1, entries: 1))
         #expect(try await Self.isErased(service, log))
         let act = try #require(try await Self.acts(service).first)
         #expect(act.act == "customer.erase" && act.actor == "tester")
@@ -68,7 +68,8 @@
         #expect(try await api.erasures.resume() == 0)
         // Nothing is left to be erased, which is no error.
         #expect(
-          try await api.erasures.erase(customer: F.customer, app: app, by: "tester") == ErasureQueue.Outcome()
+          try await api.erasures.erase(customer: F.customer, app: app, by: "tester")
+            == ErasureOutcome(purchases: 0, entries: 0)
         )
       }
     }
@@ -104,7 +105,7 @@
         service.clock.now = F.day(1)
         let noApps = try ServedApps(ServiceConfiguration(apps: []))
         let other = ErasureQueue(
-          service.entitlements(), auditLog: log, apps: noApps, logger: Logger(label: "test"))
+          entitlements: service.entitlements(), auditLog: log, apps: noApps, logger: Logger(label: "test"))
         let error = await #expect(throws: DatabaseError.self) { try await other.resume() }
         #expect(error?.place == "app.shop")
         service.clock.now = F.day(2)
@@ -156,7 +157,7 @@
     }
 
     private static func erase(_ customer: String, _ api: ReceiptAPI, app: String = "shop") async throws
-      -> ErasureQueue.Outcome
+      -> ErasureOutcome
     {
       try await api.erasures.erase(customer: customer, app: try #require(api.apps[app]), by: "tester")
     }
@@ -299,11 +300,11 @@
         return made
       } _: { service, api, _ in
         let database = try #require(faulty.withLock { $0 })
-        #expect(try await Self.erase("nobody", api) == ErasureQueue.Outcome())
+        #expect(try await Self.erase("nobody", api) == ErasureOutcome(purchases: 0, entries: 0))
         #expect(database.scrubbed.withLock { $0 } == [])
         #expect(try await Self.acts(service).map(\.act) == ["customer.erase"])
         _ = try await Self.record(service.receipt(F.period(1), day: 0).encoded, api)
-        #expect(try await Self.erase(F.customer, api) == ErasureQueue.Outcome(purchases: 0, entries: 1))
+        #expect(try await Self.erase(F.customer, api) == ErasureOutcome(purchases: 0, entries: 1))
         #expect(database.scrubbed.withLock { $0 } == [["erasures"]])
       }
     }

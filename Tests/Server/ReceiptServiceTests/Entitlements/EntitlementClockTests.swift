@@ -16,7 +16,7 @@
     private static func jobs(_ entitlements: ServiceEntitlements, _ app: AppConfiguration) -> EntitlementJobs
     {
       EntitlementJobs(
-        entitlements, apps: [app], interval: .milliseconds(10),
+        entitlements: entitlements, apps: [app], interval: .milliseconds(10),
         logger: Logger(label: "jobs") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -152,7 +152,7 @@
             service.notification(.subscribed, day: 0, F.period(1, line: line)), app: app)
         }
         let jobs = EntitlementJobs(
-          entitlements, apps: [service.app, other], interval: .milliseconds(10),
+          entitlements: entitlements, apps: [service.app, other], interval: .milliseconds(10),
           logger: Logger(label: "jobs") { _ in SwiftLogNoOpLogHandler() })
         try await Self.running(jobs) {
           clock.now = F.day(31.5)

@@ -60,7 +60,7 @@
         try await entitlements.merge(service.receipt(past, day: -10), customer: nil, app: "shop")
         #expect(try await entitlements.told() == ["entitlement.granted"])
         let jobs = EntitlementJobs(
-          entitlements, apps: [service.app], interval: .milliseconds(10),
+          entitlements: entitlements, apps: [service.app], interval: .milliseconds(10),
           logger: Logger(label: "jobs") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await jobs.run() }

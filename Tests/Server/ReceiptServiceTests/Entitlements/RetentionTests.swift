@@ -134,7 +134,8 @@
       try await withService(on: kind) { service in
         let entitlements = try await Self.buy(service)
         service.clock.now = F.day(75)
-        let job = RetentionJob(entitlements, apps: [service.app], days: 30, logger: Logger(label: "test"))
+        let job = RetentionJob(
+          entitlements: entitlements, apps: [service.app], days: 30, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await job.run() }
           while try await Self.notificationCount(service) != 1 {

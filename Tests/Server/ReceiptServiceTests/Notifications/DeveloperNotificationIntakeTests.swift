@@ -100,7 +100,7 @@
             keys: try RemoteURL("http://localhost/oauth2/v3/certs")), client: client)
         entitlements = ServiceEntitlements(
           database: database ?? service.database, apps: [service.app], clock: { clock.now })
-        let intake = NotificationIntake(entitlements, auditLog: nil)
+        let intake = NotificationIntake(entitlements: entitlements, auditLog: nil)
         push = Push { [app = service.app] in await intake.receive(app: app, authorization: $0, body: $1) }
         play.pushNotifications(to: "http://localhost/push", email: email, over: push)
       }

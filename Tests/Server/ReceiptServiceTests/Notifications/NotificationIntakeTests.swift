@@ -20,7 +20,7 @@
     func accepted(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()
-        let intake = NotificationIntake(entitlements, auditLog: nil)
+        let intake = NotificationIntake(entitlements: entitlements, auditLog: nil)
         let body = try service.body(.subscribed, day: 0, F.period(1))
         let answers = [
           await intake.receive(app: service.app, authorization: nil, body: body),
@@ -38,7 +38,7 @@
     func refused(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()
-        let intake = NotificationIntake(entitlements, auditLog: nil)
+        let intake = NotificationIntake(entitlements: entitlements, auditLog: nil)
         var forged = try service.body(.subscribed, day: 0, F.period(1))
         forged[forged.count / 2] ^= 1
         for body in [forged, [], Array("{}".utf8), Array(repeating: 0x20, count: (1 << 20) + 1)] {
@@ -68,11 +68,11 @@
           client: GooglePlayClient(
             transport: transport, account: try ServiceAccount(keyFile: keyFile), packageName: "com.example",
             address: GooglePlayAddress(at: try RemoteURL("http://localhost"))))
-        let intake = NotificationIntake(service.entitlements(), auditLog: nil)
+        let intake = NotificationIntake(entitlements: service.entitlements(), auditLog: nil)
         let body = try service.body(.subscribed, day: 0, F.period(1))
         // A proxy may add a header of its own.
         for (authorization, outcome) in [
-          ("Basic YTpi", NotificationIntake.Answer.Outcome.done), (nil, .repeated),
+          ("Basic YTpi", NotificationIntake.Outcome.done), (nil, .repeated),
         ] {
           let answer = await intake.receive(app: service.app, authorization: authorization, body: body)
           #expect(answer.status == 200)
@@ -106,7 +106,7 @@
         let database = FailingDatabase(service.database)
         let entitlements = ServiceEntitlements(
           database: database, apps: [service.app], clock: service.clock.reading)
-        let intake = NotificationIntake(entitlements, auditLog: nil)
+        let intake = NotificationIntake(entitlements: entitlements, auditLog: nil)
         let body = try service.body(.subscribed, day: 0, F.period(1))
         let answer = await intake.receive(app: service.app, authorization: nil, body: body)
         #expect(answer.status == 503)
@@ -131,7 +131,7 @@
         let database = FailingDatabase(service.database)
         let entitlements = ServiceEntitlements(
           database: database, apps: [service.app], clock: service.clock.reading)
-        let intake = NotificationIntake(entitlements, auditLog: log)
+        let intake = NotificationIntake(entitlements: entitlements, auditLog: log)
         // A forgery has no original transaction: the whole trail is looked at.
         func entries() async throws -> UInt64 { try await log.read { $0.size } }
         var forged = try service.body(.subscribed, day: 0, F.period(1))

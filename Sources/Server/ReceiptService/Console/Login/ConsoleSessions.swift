@@ -37,20 +37,14 @@
     /// The key that a cookie's login was made with; `nil` if there is no login, or if the key was revoked.
     func principal(_ secret: String) async throws -> Principal? {
       let now = clock().milliseconds
-      let key = try await database.read { session in
-        try session.run(
-          "SELECT key FROM sessions WHERE hash = $1 AND expires > $2", .bytes(Self.hash(secret)),
-          .integer(now)
-        ).first?.text(0)
-      }
-      guard let key else { return nil }
+      let rows = try await database.rows(
+        "SELECT key FROM sessions WHERE hash = $1 AND expires > $2", .bytes(Self.hash(secret)), .integer(now))
+      guard let key = rows.first?.text(0) else { return nil }
       return try await keys.principal(id: key)
     }
 
     func end(_ secret: String) async throws {
-      try await database.write { session in
-        _ = try session.run("DELETE FROM sessions WHERE hash = $1", .bytes(Self.hash(secret)))
-      }
+      try await database.run("DELETE FROM sessions WHERE hash = $1", .bytes(Self.hash(secret)))
     }
 
     static func generateSecret() -> String { Base64URL.encodeToString(Random.bytes(32)) }

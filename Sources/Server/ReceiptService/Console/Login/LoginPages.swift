@@ -6,7 +6,7 @@
   internal import Logging
   internal import Synchronization
 
-  struct LoginPages: ConsolePages {
+  struct LoginPages {
     static let sessionCookie = "receipt-console"
     /// The cookie that binds the login form to a browser without a session.
     static let loginCookie = "receipt-console-login"
@@ -100,13 +100,8 @@
     static let triesOfAll = 60
     private static let window: Duration = .seconds(60)
 
-    private struct Try {
-      let address: String
-      let time: ContinuousClock.Instant
-    }
-
     /// The tries within the time window, oldest first; at most ``triesOfAll``.
-    private let tries = Mutex<[Try]>([])
+    private let tries = Mutex<[(address: String, time: ContinuousClock.Instant)]>([])
 
     /// Counts a wrong key.
     ///
@@ -119,7 +114,7 @@
           own.count >= Self.triesOfAddress
           ? own[own.count - Self.triesOfAddress] : tries.count >= Self.triesOfAll ? tries.first : nil
         guard let last else {
-          tries.append(Try(address: address, time: now))
+          tries.append((address, now))
           return nil
         }
         return Int((Self.window - (now - last.time)).components.seconds) + 1

@@ -13,7 +13,7 @@ internal import ReceiptCrypto
   internal import TransparencyLog
 
   /// The pages of the audit trail: its state, its entries and their proofs.
-  struct AuditPages: ConsolePages {
+  struct AuditPages {
     let auditLog: AuditLog?
 
     var routes: [ConsoleRoute] {

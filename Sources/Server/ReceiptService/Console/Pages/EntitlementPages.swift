@@ -6,7 +6,7 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  struct EntitlementPages: ConsolePages {
+  struct EntitlementPages {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
 
@@ -70,7 +70,7 @@
 
     private func entitlementPage(_ visit: ConsoleVisit) async throws -> Response {
       let app = try visit.app()
-      let id = try visit.path("id")
+      let id = try visit.context.pathParameter("id")
       let found = try await entitlements.entitlements(app: app.name, identifier: id)
       guard !found.isEmpty else { throw Problem.notFound }
       let now = entitlements.clock()

@@ -4,7 +4,7 @@
   internal import Hummingbird
 
   /// The pages of keys, and of what administrators did with them.
-  struct KeyPages: ConsolePages {
+  struct KeyPages {
     let keys: KeyRing
     let database: any ServiceDatabase
 

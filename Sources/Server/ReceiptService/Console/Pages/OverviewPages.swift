@@ -4,7 +4,7 @@
   internal import HTTPTypes
 
   /// The page that links to all others, and the one with charts of the requests of the last minutes.
-  struct OverviewPages: ConsolePages {
+  struct OverviewPages {
     let recentRequests: RecentRequests
 
     var routes: [ConsoleRoute] {

@@ -5,7 +5,7 @@
   internal import Hummingbird
 
   /// The search in the audit trail.
-  struct TransactionPages: ConsolePages {
+  struct TransactionPages {
     let auditLog: AuditLog?
 
     var routes: [ConsoleRoute] {

@@ -8,7 +8,7 @@
   internal import ReceiptInspection
   internal import ReceiptVerification
 
-  struct VerifyPage: ConsolePages {
+  struct VerifyPage {
     let entitlements: ServiceEntitlements
 
     var routes: [ConsoleRoute] {
@@ -155,10 +155,8 @@
   /// The table rows for a range of a receipt's fields; nested ones follow the field that contains them.
   private struct FieldRows {
     let range: Range<Int>
-    private(set) var rows: [[CellView]] = []
-    private var index = 0
-
-    init(range: Range<Int>) { self.range = range }
+    var rows: [[CellView]] = []
+    var index = 0
 
     mutating func append(_ fields: [InspectedField], depth: Int) {
       for field in fields {

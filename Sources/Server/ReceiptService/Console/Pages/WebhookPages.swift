@@ -5,7 +5,7 @@
   internal import Hummingbird
   internal import ReceiptHTTP
 
-  struct WebhookPages: ConsolePages {
+  struct WebhookPages {
     let webhooks: WebhookController
 
     var routes: [ConsoleRoute] {
