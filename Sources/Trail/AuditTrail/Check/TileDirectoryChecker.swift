@@ -40,7 +40,10 @@ extension TileDirectoryChecker {
     progress: (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
-    guard let checkpoint = try checkpoint(&report.faults) else { return report }
+    let verified = try report.faults.verified(
+      directory.read("checkpoint"), by: KeyChain(verifier, directory.successions()),
+      named: "The checkpoint", orMissing: "There is no checkpoint.")
+    guard let checkpoint = verified else { return report }
     let size = checkpoint.checkpoint.size
     report.checkpointSize = size
     var erasables = try directory.erasableFiles()
@@ -97,18 +100,6 @@ extension TileDirectoryChecker {
     if report.isClean, let older { try compare(older.checkpoint, size: size, tree, &report.faults) }
     progress(size, size)
     return report
-  }
-
-  private func checkpoint(_ faults: inout [TrailFault]) throws -> VerifiedCheckpoint? {
-    do {
-      if let bytes = try directory.read("checkpoint") {
-        return try KeyChain(verifier, directory.successions()).verify(SignedCheckpoint(parsing: bytes))
-      }
-      faults.add(.checkpoint, at: "checkpoint", "There is no checkpoint.")
-    } catch  where !error.isFailureToCheckNote {
-      faults.add(.checkpoint, at: "checkpoint", "The checkpoint cannot be trusted: \(error)")
-    }
-    return nil
   }
 
   /// Checks the erasable parts of a bundle, and removes their file from `files`.

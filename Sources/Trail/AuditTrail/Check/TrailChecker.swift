@@ -61,7 +61,9 @@ extension TrailChecker {
         report.faults.add(.configuration, at: "configuration", error.message)
         return report
       }
-      let published = try checkPublished(last, keys, &report.faults)
+      let published = try report.faults.verified(
+        last.get(), by: keys.chain, named: "The last checkpoint",
+        orMissing: "The place of the last checkpoint is empty.")
       let head: TrailHead
       do { head = try storage.read(keys.head) } catch let error as AuditError {
         report.faults.add(.head, at: error.place, error.message)
@@ -88,18 +90,6 @@ extension TrailChecker {
       report.faults.add(.storage, at: error.place, error.message)
     }
     return report
-  }
-
-  private func checkPublished(
-    _ last: Result<[UInt8]?, any Error>, _ keys: TrailKeys, _ faults: inout [TrailFault]
-  ) throws -> VerifiedCheckpoint? {
-    do {
-      if let bytes = try last.get() { return try keys.chain.verify(SignedCheckpoint(parsing: bytes)) }
-      faults.add(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")
-    } catch  where !error.isFailureToCheckNote {
-      faults.add(.checkpoint, at: "checkpoint", "The last checkpoint cannot be trusted: \(error)")
-    }
-    return nil
   }
 
   private func checkCheckpoints(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TransparencyLog
+
 extension TrailFault: CustomStringConvertible {
   package var description: String { "\(code.rawValue) at \(place): \(message)" }
 }
@@ -7,6 +9,20 @@ extension TrailFault: CustomStringConvertible {
 extension [TrailFault] {
   mutating func add(_ code: TrailFault.Code, entry index: UInt64, _ message: String) {
     add(code, index: index, at: "entry \(index)", message)
+  }
+
+  /// Verifies a checkpoint; adds a fault and returns `nil` if it is missing or cannot be trusted.
+  mutating func verified(
+    _ checkpoint: @autoclosure () throws -> [UInt8]?, by chain: @autoclosure () throws -> KeyChain,
+    named name: String, orMissing message: String
+  ) throws -> VerifiedCheckpoint? {
+    do {
+      if let bytes = try checkpoint() { return try chain().verify(SignedCheckpoint(parsing: bytes)) }
+      add(.checkpoint, at: "checkpoint", message)
+    } catch  where !error.isFailureToCheckNote {
+      add(.checkpoint, at: "checkpoint", "\(name) cannot be trusted: \(error)")
+    }
+    return nil
   }
 
   mutating func add(

@@ -5,9 +5,6 @@ internal import Synchronization
 package import TransparencyLog
 
 extension Witnesses {
-  /// The maximum length of an answer that is read, in bytes; a hundred signature lines fit.
-  package static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
-
   /// `true` if a cosignature is needed, and enough witnesses have a URL to give it.
   var canMakeQuorum: Bool {
     policy.quorum != nil && policy.isSatisfied(by: policy.witnesses.filter { $0.url != nil }.map(\.key))
