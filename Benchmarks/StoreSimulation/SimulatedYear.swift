@@ -52,7 +52,10 @@ package struct SimulatedYear: ~Copyable {
         try change(lines[Int.random(in: 0..<lines.count, using: &random)], at: now)
       }
       if day == 180 {
-        try take(all: engine.perform(.changePrice(of: "plus", to: 899 / 100, needsConsent: true), at: now))
+        try take(
+          all: engine.operate(at: now) {
+            try $0.perform(.changePrice(of: "plus", to: 899 / 100, needsConsent: true))
+          })
       }
     }
     try advance(to: Self.end)
@@ -72,17 +75,20 @@ package struct SimulatedYear: ~Copyable {
     let choice = Int.random(in: 0..<8, using: &random)
     let events: [StoreEvent]
     do {
+      let change: (inout SubscriptionEngine) throws -> Void
       switch choice {
-      case 0, 1: events = try engine.perform(.setAutoRenew(!subscription.autoRenews, of: id), at: now)
-      case 2: events = try engine.perform(.changeRenewal(of: id, to: "max"), at: now)
-      case 3: events = try engine.perform(.changeRenewal(of: id, to: "basic"), at: now)
-      case 4: events = try engine.perform(.answerPriceIncrease(of: id, consents: true), at: now)
-      case 5: events = try engine.perform(.extend(id, byDays: 3), at: now)
-      case 6: events = try engine.refund(subscription.transaction, account: subscription.account, at: now)
+      case 0, 1: change = { try $0.perform(.setAutoRenew(!subscription.autoRenews, of: id)) }
+      case 2: change = { try $0.perform(.changeRenewal(of: id, to: "max")) }
+      case 3: change = { try $0.perform(.changeRenewal(of: id, to: "basic")) }
+      case 4: change = { try $0.perform(.answerPriceIncrease(of: id, consents: true)) }
+      case 5: change = { try $0.perform(.extend(id, byDays: 3)) }
+      case 6: change = { try $0.refund(subscription.transaction, account: subscription.account) }
       default:
         let product = subscription.productIdentifier
-        events = try engine.subscribe(product, account: subscription.account, at: now).events
+        try take(all: engine.subscribe(product, account: subscription.account, at: now).events)
+        return
       }
+      events = try engine.operate(at: now, change)
     } catch is SubscriptionError {
       return
     } catch is StoreError {

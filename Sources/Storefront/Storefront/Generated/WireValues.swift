@@ -4,6 +4,7 @@
 public import FoundationEssentials
 public import ReceiptCodec
 internal import ReceiptHTTP
+public import ReceiptSigning
 
 /// A transaction in a payment queue (`SKPaymentTransaction`). The queue creates one for each added payment,
 /// and for each purchase that the store restores or renews. It is a snapshot. Ask the queue for the current
@@ -698,5 +699,58 @@ public struct ProductValidator: Sendable {
     self.preferredLocales = preferredLocales
     self.report = report
     self.log = log
+  }
+}
+
+extension LocalStore {
+  /// The format of receipts.
+  public enum ReceiptFormat: Sendable {
+    /// A signed transaction: a JWS.
+    case signedTransaction
+    /// The property list of a transaction receipt, signed by an RSA identity of 2048 bits.
+    case transactionReceipt(SigningIdentity)
+  }
+}
+
+/// Decides whether charges for renewals succeed.
+public struct BillingPolicy: Sendable {
+  /// Returns `true` if a charge succeeds. It must give the same answer for the same attempt.
+  package let accepts: @Sendable (BillingAttempt) -> Bool
+
+  /// Creates one from its fields.
+  package init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) {
+    self.accepts = accepts
+  }
+}
+
+/// Fetches the content of an item (`CalStoreCalendarBundleRequest`) into memory. For large content, or to
+/// keep it on disk, start a ``Download``.
+public struct BundleRequest: Sendable {
+  /// The content of the item, with its address, length and digest; `nil` if it comes with the transaction.
+  package let content: DownloadableContent?
+  /// The item.
+  package let item: PurchasableItem
+  /// The items of the app.
+  package let items: PurchasableItems
+
+  /// Creates one from its fields.
+  package init(_ content: DownloadableContent?, of item: PurchasableItem, items: PurchasableItems) {
+    self.content = content
+    self.item = item
+    self.items = items
+  }
+}
+
+/// The app's auto-renewable subscription, as an item (`CalStoreSubscription`).
+public struct SubscriptionItem: Sendable {
+  /// The item, with its price and order status.
+  public let item: PurchasableItem
+  /// The items of the app.
+  package let items: PurchasableItems
+
+  /// Creates one from its fields.
+  package init(_ item: PurchasableItem, items: PurchasableItems) {
+    self.item = item
+    self.items = items
   }
 }

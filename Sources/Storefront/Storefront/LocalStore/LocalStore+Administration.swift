@@ -9,12 +9,14 @@ extension LocalStore {
 
   /// Performs everything that is due, and then an operation, whose changes are made in one commit.
   func operate(
-    _ body: (inout SubscriptionEngine, Timestamp) throws(SubscriptionError) -> [StoreEvent]
+    _ body: (inout SubscriptionEngine) throws(SubscriptionError) -> Void
   ) throws(LocalStoreError) -> [SignedNotification] {
     let now = try catchUp()
     return try change { engine, change throws(LocalStoreError) in
       let events: [StoreEvent]
-      do throws(SubscriptionError) { events = try body(&engine, now) } catch { throw LocalStoreError(error) }
+      do throws(SubscriptionError) { events = try engine.operate(at: now, body) } catch {
+        throw LocalStoreError(error)
+      }
       try record(events, in: &change)
       if change.records.isEmpty { change.records.append(Self.nothing) }
       return change.notifications
@@ -27,7 +29,7 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func perform(_ change: SubscriptionChange) throws(LocalStoreError) -> [SignedNotification] {
-    try operate { engine, now throws(SubscriptionError) in try engine.perform(change, at: now) }
+    try operate { engine throws(SubscriptionError) in try engine.perform(change) }
   }
 
   /// Posts a notification about a subscription after a change to it, as for a call of the Advanced Commerce API.
@@ -35,8 +37,8 @@ extension LocalStore {
     _ type: NotificationType, of originalTransactionIdentifier: String, renewingTo product: String? = nil,
     price: Int64? = nil
   ) throws(LocalStoreError) -> [SignedNotification] {
-    try operate { engine, now throws(SubscriptionError) in
-      engine.report(type, of: originalTransactionIdentifier, at: now) { subscription in
+    try operate { engine throws(SubscriptionError) in
+      engine.report(type, of: originalTransactionIdentifier) { subscription in
         if let product { subscription.autoRenewProductIdentifier = product }
         if let price { subscription.renewalPrice = price }
       }

@@ -15,12 +15,11 @@ extension LocalStore {
     var shares: [(sale: StoreSaleRecord, members: [String])] = []
     for sale in try shareablePurchases(of: account) { shares.append((sale, others)) }
     for other in others { for sale in try shareablePurchases(of: other) { shares.append((sale, [account])) } }
-    return try operate { engine, now throws(SubscriptionError) in
-      var events = try engine.addToFamily(account, of: organizer, at: now)
+    return try operate { engine throws(SubscriptionError) in
+      try engine.addToFamily(account, of: organizer)
       for (sale, members) in shares {
-        for member in members { events += engine.share(sale.transaction, with: member, at: now) }
+        for member in members { engine.share(sale.transaction, with: member) }
       }
-      return events
     }
   }
 
@@ -37,10 +36,9 @@ extension LocalStore {
         }
       }
     }
-    return try operate { engine, now throws(SubscriptionError) in
-      var events = try engine.removeFromFamily(account, at: now)
-      for sale in lost { events += engine.unshare(sale.transaction, account: sale.account, at: now) }
-      return events
+    return try operate { engine throws(SubscriptionError) in
+      try engine.removeFromFamily(account)
+      for sale in lost { engine.stopSharing(sale.transaction, account: sale.account, at: engine.now) }
     }
   }
 
@@ -51,24 +49,22 @@ extension LocalStore {
   @discardableResult
   public func revoke(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(transactionIdentifier)
-    return try operate { engine, now throws(SubscriptionError) in
+    return try operate { engine throws(SubscriptionError) in
       try SubscriptionError.require(
         sale.transaction.inAppOwnershipType == .familyShared && sale.transaction.revocationDate == nil,
         .notEligible, at: transactionIdentifier, "It is not shared by the family.")
-      return sale.transaction.type == .autoRenewableSubscription
-        ? try engine.revokeSharing(sale.originalIdentifier, at: now)
-        : engine.unshare(sale.transaction, account: sale.account, at: now)
+      if sale.transaction.type == .autoRenewableSubscription {
+        try engine.revokeSharing(sale.originalIdentifier)
+      } else {
+        engine.stopSharing(sale.transaction, account: sale.account, at: engine.now)
+      }
     }
   }
 
   /// Shares a one-time purchase with the family of its buyer, if its product allows it.
-  func share(
-    _ purchase: JWSTransaction, of account: String, _ engine: inout SubscriptionEngine, at now: Timestamp
-  ) -> [StoreEvent] {
-    guard products[purchase.productId ?? ""]?.isShareable == true else { return [] }
-    var events: [StoreEvent] = []
-    for member in engine.family(of: account) { events += engine.share(purchase, with: member, at: now) }
-    return events
+  func share(_ purchase: JWSTransaction, of account: String, _ engine: inout SubscriptionEngine) {
+    guard products[purchase.productId ?? ""]?.isShareable == true else { return }
+    for member in engine.family(of: account) { engine.share(purchase, with: member) }
   }
 
   /// The one-time purchases of an account that it can share with its family: its own, if they are not revoked.

@@ -13,18 +13,16 @@ extension LocalStore {
     _ transactionIdentifier: String, reason: RevocationReason = .other, amount: RefundAmount = .full
   ) throws(LocalStoreError) -> [SignedNotification] {
     try changePurchase(of: transactionIdentifier) { engine, purchase throws(SubscriptionError) in
-      var events: [StoreEvent] = []
       for (sale, date) in purchase {
         let isGiven = sale.identifier == transactionIdentifier
         if !isGiven, sale.transaction.revocationDate != nil { continue }
+        engine.begin(at: date)
         if !isGiven, sale.sharedFrom != nil {
-          events += engine.unshare(sale.transaction, account: sale.account, at: date)
+          engine.stopSharing(sale.transaction, account: sale.account, at: engine.now)
         } else {
-          events += try engine.refund(
-            sale.transaction, account: sale.account, reason: reason, amount: amount, at: date)
+          try engine.refund(sale.transaction, account: sale.account, reason: reason, amount: amount)
         }
       }
-      return events
     }
   }
 
@@ -33,16 +31,16 @@ extension LocalStore {
   package func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
   {
     try changePurchase(of: transactionIdentifier) { engine, purchase throws(SubscriptionError) in
-      var events: [StoreEvent] = []
       for (sale, date) in purchase {
         let isGiven = sale.identifier == transactionIdentifier
         if !isGiven, sale.sharedFrom != nil || sale.transaction.revocationDate == nil { continue }
-        events += try engine.reverseRefund(of: sale.transaction, account: sale.account, at: date)
+        engine.begin(at: date)
+        try engine.reverseRefund(of: sale.transaction, account: sale.account)
       }
       if let (sale, date) = purchase.first(where: { $0.sale.identifier == $0.sale.originalIdentifier }) {
-        events += share(sale.transaction, of: sale.account, &engine, at: date)
+        engine.begin(at: date)
+        share(sale.transaction, of: sale.account, &engine)
       }
-      return events
     }
   }
 
@@ -65,8 +63,8 @@ extension LocalStore {
     _ type: NotificationType, about identifier: String, reason: ConsumptionRequestReason? = nil
   ) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(identifier)
-    return try operate { engine, now throws(SubscriptionError) in
-      engine.notify(type, about: sale.transaction, account: sale.account, reason: reason, at: now)
+    return try operate { engine throws(SubscriptionError) in
+      engine.notify(type, about: sale.transaction, account: sale.account, reason: reason)
     }
   }
 
@@ -76,23 +74,23 @@ extension LocalStore {
     of identifier: String,
     _ body: (
       inout SubscriptionEngine, [(sale: StoreSaleRecord, date: Timestamp)]
-    ) throws(SubscriptionError) -> [StoreEvent]
+    ) throws(SubscriptionError) -> Void
   ) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(identifier)
     var sales = [sale]
     if sale.transaction.type != .autoRenewableSubscription, sale.sharedFrom == nil {
       sales += try transactions(ofPurchase: sale.originalIdentifier).filter { $0.identifier != identifier }
     }
-    return try operate { engine, now throws(SubscriptionError) in
+    return try operate { engine throws(SubscriptionError) in
       // The dates are later than those of all signed transactions of the purchase, and no two are equal.
       var date = sales.compactMap(\.transaction.signedDate).max()
       var purchase: [(sale: StoreSaleRecord, date: Timestamp)] = []
       for sale in sales {
-        let next = SubscriptionEngine.later(than: date, now)
+        let next = SubscriptionEngine.later(than: date, engine.now)
         purchase.append((sale, next))
         date = next
       }
-      return try body(&engine, purchase)
+      try body(&engine, purchase)
     }
   }
 

@@ -145,7 +145,8 @@ extension LocalStore {
         record.transactionIdentifier = transaction.transactionId
         var events = purchase.events
         // A repurchase is shared already.
-        if owned == nil { events += share(transaction, of: account, &engine, at: now) }
+        if owned == nil { share(transaction, of: account, &engine) }
+        events += engine.finish()
         try self.record(events, in: &change, answering: request, of: account)
         if transaction.type == .nonConsumable, owned == nil {
           let key = StoreKey.joined(account, request.payment.productIdentifier)

@@ -175,22 +175,9 @@ extension PriceInformation {
   public var priceLocale: Locale { product.priceLocale }
 }
 
-/// Fetches the content of an item (`CalStoreCalendarBundleRequest`) into memory. For large content, or to keep it on
-/// disk, start a ``Download``.
-public struct BundleRequest: Sendable {
+extension BundleRequest {
   package static let maximumByteCount = 64 << 20
   private static let partByteCount = 4 << 20
-
-  /// The content of the item, with its address, length and digest; `nil` if it comes with the transaction.
-  package let content: DownloadableContent?
-  private let item: PurchasableItem
-  private let items: PurchasableItems
-
-  init(_ content: DownloadableContent?, of item: PurchasableItem, items: PurchasableItems) {
-    self.content = content
-    self.item = item
-    self.items = items
-  }
 
   /// Fetches the bundle and verifies its digest. To cancel it, cancel the task.
   /// - Returns: The bundle.

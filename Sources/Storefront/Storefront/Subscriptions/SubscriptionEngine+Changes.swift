@@ -4,11 +4,8 @@ internal import FoundationEssentials
 package import ReceiptCodec
 
 extension SubscriptionEngine {
-  /// Performs everything that is due, and then a change. If this throws, only the due events have taken effect.
-  package mutating func perform(
-    _ change: SubscriptionChange, at instant: Timestamp
-  ) throws(SubscriptionError) -> [StoreEvent] {
-    begin(at: instant)
+  /// Performs a change. If this throws, it has no effect.
+  package mutating func perform(_ change: SubscriptionChange) throws(SubscriptionError) {
     switch change {
     case .setAutoRenew(let isOn, let id): try setAutoRenew(isOn, of: id)
     case .changeRenewal(let id, let product): try changeRenewal(of: id, to: product)
@@ -28,7 +25,6 @@ extension SubscriptionEngine {
     case .setBillingIssue(let isPresent, let account):
       declined.set(isPresent ? FamilyRecord() : nil, at: account)
     }
-    return finish()
   }
 
   func known(_ original: String) throws(SubscriptionError) -> Subscription {
@@ -177,14 +173,11 @@ extension SubscriptionEngine {
   /// Changes a subscription and emits a notification about it. If the subscription is unknown, there is no
   /// notification.
   package mutating func report(
-    _ type: NotificationType, of original: String, at instant: Timestamp,
-    _ change: (inout Subscription) -> Void
-  ) -> [StoreEvent] {
-    begin(at: instant)
-    guard var subscription = self[original] else { return finish() }
+    _ type: NotificationType, of original: String, _ change: (inout Subscription) -> Void
+  ) {
+    guard var subscription = self[original] else { return }
     change(&subscription)
     notify(type, of: &subscription)
-    return finish()
   }
 
   private mutating func renewNow(_ original: String) throws(SubscriptionError) {

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 
 extension SubscriptionEngine {
   /// The engine's time, in whole milliseconds. It never goes back, even if the clock does.
   var now: Timestamp { ledger.time }
 
-  /// Begins an operation: performs everything that is due at an instant. If the operation throws, the next successful
-  /// operation returns the events that were due.
+  /// Performs everything that is due at an instant, and then an operation, and returns the events. If the operation
+  /// throws, the next successful one returns the events that were due.
+  package mutating func operate<Failure>(
+    at instant: Timestamp, _ body: (inout SubscriptionEngine) throws(Failure) -> Void
+  ) throws(Failure) -> [StoreEvent] {
+    begin(at: instant)
+    try body(&self)
+    return finish()
+  }
+
   mutating func begin(at instant: Timestamp) { passTime(until: instant, atMost: .max) }
 
   /// Performs everything that is due and advances the time. Returns `false` if it stopped at the limit of events.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReceiptCodec
+internal import ReceiptCodec
 
 /// Family Sharing. If a product allows it, the other members share a purchase that one member pays for, each with
 /// their own original transaction.
@@ -18,10 +18,7 @@ extension SubscriptionEngine {
 
   /// Adds an account to the family of another account. From now on, members share each other's subscriptions:
   /// `SUBSCRIBED` for each. It is refused if the account is in a family, or the family has six members.
-  package mutating func addToFamily(
-    _ account: String, of organizer: String, at instant: Timestamp
-  ) throws(SubscriptionError) -> [StoreEvent] {
-    begin(at: instant)
+  package mutating func addToFamily(_ account: String, of organizer: String) throws(SubscriptionError) {
     guard account != organizer, members(of: account).isEmpty else {
       throw SubscriptionError(.notEligible, at: account, "The account is in a family already.")
     }
@@ -34,14 +31,10 @@ extension SubscriptionEngine {
       else { continue }
       share(&subscription, .subscribed, .resubscribe, isNewTransaction: false, at: now)
     }
-    return finish()
   }
 
   /// Removes an account from its family. Sharing ends in both directions: `REVOKE` for each subscription.
-  package mutating func removeFromFamily(
-    _ account: String, at instant: Timestamp
-  ) throws(SubscriptionError) -> [StoreEvent] {
-    begin(at: instant)
+  package mutating func removeFromFamily(_ account: String) throws(SubscriptionError) {
     let members = members(of: account)
     try SubscriptionError.require(!members.isEmpty, .notEligible, at: account, "The account is in no family.")
     setFamily([account])
@@ -51,14 +44,10 @@ extension SubscriptionEngine {
       let isLeaving = subscription.account == account
       stopSharing(&subscription, at: now) { isLeaving || $0.account == account }
     }
-    return finish()
   }
 
   /// Stops sharing one subscription with one member: `REVOKE`.
-  package mutating func revokeSharing(
-    _ originalTransactionIdentifier: String, at instant: Timestamp
-  ) throws(SubscriptionError) -> [StoreEvent] {
-    begin(at: instant)
+  package mutating func revokeSharing(_ originalTransactionIdentifier: String) throws(SubscriptionError) {
     let member = try known(originalTransactionIdentifier)
     guard let owner = member.sharedFrom, var subscription = self[owner],
       subscription.sharedTo.contains(member.id)
@@ -66,7 +55,6 @@ extension SubscriptionEngine {
       throw SubscriptionError(.notEligible, at: originalTransactionIdentifier, "It is not shared.")
     }
     stopSharing(&subscription, at: now) { $0.id == originalTransactionIdentifier }
-    return finish()
   }
 
   private func identifiers(of accounts: [String]) -> [String] {

@@ -233,20 +233,11 @@ extension SubscriptionEngine {
   }
 
   /// Shares a one-time purchase with a family member: `ONE_TIME_CHARGE`, with the member's own transaction.
-  mutating func share(_ shared: JWSTransaction, with account: String, at instant: Timestamp) -> [StoreEvent] {
-    begin(at: instant)
+  mutating func share(_ shared: JWSTransaction, with account: String) {
     var transaction = sharedTransaction(of: shared, with: account, at: now)
     transaction.removeRevocation()
     emitOneTime(
       .oneTimeCharge, transaction, account: account, isNewTransaction: true, sharedFrom: shared.transactionId)
-    return finish()
-  }
-
-  /// Stops sharing a one-time purchase with a family member: `REVOKE`.
-  mutating func unshare(_ shared: JWSTransaction, account: String, at instant: Timestamp) -> [StoreEvent] {
-    begin(at: instant)
-    stopSharing(shared, account: account, at: now)
-    return finish()
   }
 
   /// A new transaction that restores a finished purchase. There is no charge and no notification.

@@ -8,20 +8,17 @@ extension SubscriptionEngine {
   /// Emits a notification about a purchase without changing it: `CONSUMPTION_REQUEST`, `REFUND_DECLINED`.
   package mutating func notify(
     _ type: NotificationType, about transaction: JWSTransaction, account: String,
-    reason: ConsumptionRequestReason? = nil, at instant: Timestamp
-  ) -> [StoreEvent] {
-    begin(at: instant)
+    reason: ConsumptionRequestReason? = nil
+  ) {
     amend(transaction, account: account, type, reason: reason, at: now)
-    return finish()
   }
 
   /// Refunds a purchase: `REFUND`, and `REVOKE` for members of the family. If it is the latest purchase of a
   /// subscription, service, renewal and sharing end now.
   package mutating func refund(
     _ transaction: JWSTransaction, account: String, reason: RevocationReason = .other,
-    amount: RefundAmount = .full, at instant: Timestamp
-  ) throws(SubscriptionError) -> [StoreEvent] {
-    begin(at: instant)
+    amount: RefundAmount = .full
+  ) throws(SubscriptionError) {
     let identifier = transaction.transactionId ?? ""
     guard transaction.revocationDate == nil else {
       throw SubscriptionError(.alreadyRefunded, at: identifier, "It was refunded or revoked already.")
@@ -39,15 +36,13 @@ extension SubscriptionEngine {
       revoke(transaction, account: account, .refundProrated, reason: reason, percentage: part, at: now)
     }
     if var subscription = presentSubscription(of: transaction) { stopSharing(&subscription, at: now) }
-    return finish()
   }
 
   /// Reverses a refund: `REFUND_REVERSED`. The customer gets the purchase back. A subscription continues to the end of
   /// its period, without renewal.
   package mutating func reverseRefund(
-    of transaction: JWSTransaction, account: String, at instant: Timestamp
-  ) throws(SubscriptionError) -> [StoreEvent] {
-    begin(at: instant)
+    of transaction: JWSTransaction, account: String
+  ) throws(SubscriptionError) {
     guard transaction.revocationDate != nil, transaction.revocationType != .familyRevoke else {
       throw SubscriptionError(.notRefunded, at: transaction.transactionId ?? "", "It was not refunded.")
     }
@@ -63,7 +58,6 @@ extension SubscriptionEngine {
     if var subscription = presentSubscription(of: transaction) {
       followFamily(of: &subscription, .subscribed, .resubscribe, isNewTransaction: true)
     }
-    return finish()
   }
 
   /// Revokes the purchase of a family member.

@@ -2,13 +2,7 @@
 
 package import ReceiptCodec
 
-/// Decides whether charges for renewals succeed.
-public struct BillingPolicy: Sendable {
-  package let accepts: @Sendable (BillingAttempt) -> Bool
-
-  /// Creates a policy. It must give the same answer for the same attempt.
-  package init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) { self.accepts = accepts }
-
+extension BillingPolicy {
   /// Every attempt succeeds.
   public static let always = BillingPolicy { _ in true }
 

@@ -38,8 +38,7 @@ struct MemoryTable: Sendable {
   func lastKey(in keys: ClosedRange<Int64>) -> Int64? {
     guard let place = place(of: keys.upperBound) else { return nil }
     let candidates = chunks[place].keys
-    let above =
-      keys.upperBound == .max ? candidates.count : lowerBound(of: keys.upperBound + 1, in: candidates)
+    let above = Self.first(below: candidates.count) { candidates[$0] > keys.upperBound }
     guard above > 0, candidates[above - 1] >= keys.lowerBound else { return nil }
     return candidates[above - 1]
   }
@@ -75,9 +74,7 @@ struct MemoryTable: Sendable {
     let first = place
     while place < chunks.count, chunks[place].keys.first.map({ $0 <= keys.upperBound }) ?? false {
       let lower = lowerBound(of: keys.lowerBound, in: chunks[place].keys)
-      let upper =
-        keys.upperBound == .max
-        ? chunks[place].keys.count : lowerBound(of: keys.upperBound + 1, in: chunks[place].keys)
+      let upper = Self.first(below: chunks[place].keys.count) { chunks[place].keys[$0] > keys.upperBound }
       if lower < upper {
         chunks[place].keys.removeSubrange(lower..<upper)
         chunks[place].values.removeSubrange(lower..<upper)
@@ -91,13 +88,8 @@ struct MemoryTable: Sendable {
 
   /// The index of the last chunk whose first key is not above `key`.
   private func place(of key: Int64) -> Int? {
-    var low = 0
-    var high = chunks.count
-    while low < high {
-      let middle = (low + high) / 2
-      if chunks[middle].keys[0] <= key { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 ? low - 1 : nil
+    let above = Self.first(below: chunks.count) { chunks[$0].keys[0] > key }
+    return above > 0 ? above - 1 : nil
   }
 
   private func slot(of key: Int64, in place: Int) -> Int? {
@@ -106,11 +98,15 @@ struct MemoryTable: Sendable {
   }
 
   private func lowerBound(of key: Int64, in keys: [Int64]) -> Int {
-    var low = 0
-    var high = keys.count
+    Self.first(below: keys.count) { keys[$0] >= key }
+  }
+
+  /// The first number that satisfies a condition, which all greater ones must satisfy too; `count` if none does.
+  private static func first(below count: Int, where condition: (Int) -> Bool) -> Int {
+    var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if keys[middle] < key { low = middle + 1 } else { high = middle }
+      if condition(middle) { high = middle } else { low = middle + 1 }
     }
     return low
   }

@@ -45,8 +45,8 @@ struct Fold {
     return purchase.transaction.originalTransactionId ?? ""
   }
 
-  mutating func run(_ operation: (inout SubscriptionEngine) throws -> [StoreEvent]) throws {
-    try add(try operation(&engine))
+  mutating func run(at instant: Timestamp, _ operation: (inout SubscriptionEngine) throws -> Void) throws {
+    try add(try engine.operate(at: instant, operation))
   }
 
   /// The last events, as type and subtype.

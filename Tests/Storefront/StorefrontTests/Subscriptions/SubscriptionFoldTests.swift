@@ -64,39 +64,39 @@ import Testing
         let offers: [PaymentOffer] = [.code("SPRING"), .code("WELCOME"), .winBack("come-back")]
         _ = try fold.subscribe(
           "silver", account, offer: offers[Int.random(in: 0..<3, using: &random)], at: now)
-      case 5: try fold.run { try $0.perform(.setAutoRenew(chance, of: id), at: now) }
-      case 6, 7: try fold.run { try $0.perform(.changeRenewal(of: id, to: product), at: now) }
+      case 5: try fold.run(at: now) { try $0.perform(.setAutoRenew(chance, of: id)) }
+      case 6, 7: try fold.run(at: now) { try $0.perform(.changeRenewal(of: id, to: product)) }
       case 8:
-        try fold.run { try $0.perform(.changePrice(of: product, to: price, needsConsent: chance), at: now) }
-      case 9: try fold.run { try $0.perform(.answerPriceIncrease(of: id, consents: chance), at: now) }
-      case 10: try fold.run { try $0.perform(.extend(id, byDays: 10), at: now) }
-      case 11: try fold.run { try $0.perform(.renewNow(id), at: now) }
+        try fold.run(at: now) { try $0.perform(.changePrice(of: product, to: price, needsConsent: chance)) }
+      case 9: try fold.run(at: now) { try $0.perform(.answerPriceIncrease(of: id, consents: chance)) }
+      case 10: try fold.run(at: now) { try $0.perform(.extend(id, byDays: 10)) }
+      case 11: try fold.run(at: now) { try $0.perform(.renewNow(id)) }
       case 12, 13:
         guard let transaction else { return }
-        try fold.run {
-          try $0.refund(transaction, account: account, amount: chance ? .full : .prorated(40_000), at: now)
+        try fold.run(at: now) {
+          try $0.refund(transaction, account: account, amount: chance ? .full : .prorated(40_000))
         }
       case 14:
         guard let transaction else { return }
-        try fold.run { try $0.reverseRefund(of: transaction, account: account, at: now) }
+        try fold.run(at: now) { try $0.reverseRefund(of: transaction, account: account) }
       case 15:
         guard let transaction else { return }
-        try fold.run {
+        try fold.run(at: now) {
           $0.notify(
             chance ? .refundDeclined : .consumptionRequest, about: transaction, account: account,
-            reason: chance ? nil : .other, at: now)
+            reason: chance ? nil : .other)
         }
       case 16:
         if chance {
           let isForSale = Bool.random(using: &random)
-          try fold.run { try $0.perform(.setForSale(isForSale, product), at: $0.ledger.time) }
+          try fold.run(at: fold.engine.ledger.time) { try $0.perform(.setForSale(isForSale, product)) }
         }
-        try fold.run { try $0.perform(.setBillingIssue(chance, of: account), at: $0.ledger.time) }
+        try fold.run(at: fold.engine.ledger.time) { try $0.perform(.setBillingIssue(chance, of: account)) }
       default:
         if chance {
-          try fold.run { try $0.addToFamily(account, of: accounts[0], at: now) }
+          try fold.run(at: now) { try $0.addToFamily(account, of: accounts[0]) }
         } else {
-          try fold.run { try $0.removeFromFamily(account, at: now) }
+          try fold.run(at: now) { try $0.removeFromFamily(account) }
         }
       }
     } catch is SubscriptionError {

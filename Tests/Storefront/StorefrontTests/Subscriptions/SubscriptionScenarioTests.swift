@@ -44,11 +44,11 @@ import Testing
     #expect(renewal.renewalInfo?.renewalDate == renewal.transaction.expiresDate)
     #expect(renewal.status == .active)
     let cancelled = try date("2025-02-10T00:00:00Z")
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: cancelled) }
+    try fold.run(at: cancelled) { try $0.perform(.setAutoRenew(false, of: id)) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED"])
-    try fold.run { try $0.perform(.setAutoRenew(true, of: id), at: cancelled) }
-    try fold.run { try $0.perform(.setAutoRenew(true, of: id), at: cancelled) }
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: cancelled) }
+    try fold.run(at: cancelled) { try $0.perform(.setAutoRenew(true, of: id)) }
+    try fold.run(at: cancelled) { try $0.perform(.setAutoRenew(true, of: id)) }
+    try fold.run(at: cancelled) { try $0.perform(.setAutoRenew(false, of: id)) }
     #expect(
       fold.last(3) == [
         "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED", "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_ENABLED",
@@ -62,7 +62,7 @@ import Testing
     #expect(fold.engine[id]?.status(at: end) == .expired)
     fold.agrees(at: end, shuffled: &random)
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.perform(.setAutoRenew(true, of: id), at: end) }
+      try fold.run(at: end) { try $0.perform(.setAutoRenew(true, of: id)) }
     }
     #expect(try fold.subscribe("gold", "alice", at: end) == id)
     #expect(fold.last(1) == ["SUBSCRIBED RESUBSCRIBE"])
@@ -111,7 +111,7 @@ import Testing
       let id = try fold.subscribe("gold", "alice", at: start)
       let paid = try date("2025-02-01T00:00:00Z").addingSeconds(day * 86_400)
       try fold.advance(to: paid)
-      try fold.run { try $0.perform(.renewNow(id), at: paid) }
+      try fold.run(at: paid) { try $0.perform(.renewNow(id)) }
       #expect(fold.last(1) == ["DID_RENEW BILLING_RECOVERY"])
       #expect(fold.engine[id]?.expiresDate.iso8601 == expected)
       fold.agrees(at: paid, shuffled: &random)
@@ -147,9 +147,9 @@ import Testing
     #expect(answer.transaction.transactionId == upgrade.transaction.transactionId)
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF DOWNGRADE"])
     #expect(fold.events.last?.renewalInfo?.autoRenewProductId == "silver.plus")
-    try fold.run { try $0.perform(.changeRenewal(of: id, to: "gold"), at: day) }
+    try fold.run(at: day) { try $0.perform(.changeRenewal(of: id, to: "gold")) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF"])
-    try fold.run { try $0.perform(.changeRenewal(of: id, to: "bronze"), at: day) }
+    try fold.run(at: day) { try $0.perform(.changeRenewal(of: id, to: "bronze")) }
     fold.agrees(at: day, shuffled: &random)
     try fold.advance(to: day.addingSeconds(31 * 86_400))
     #expect(fold.last(1) == ["DID_RENEW"])
@@ -157,14 +157,14 @@ import Testing
     #expect(fold.events.last?.transaction.price == 20_000)
     fold.agrees(at: day.addingSeconds(31 * 86_400), shuffled: &random)
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.perform(.changeRenewal(of: id, to: "news"), at: day.addingSeconds(31 * 86_400)) }
+      try fold.run(at: day.addingSeconds(31 * 86_400)) { try $0.perform(.changeRenewal(of: id, to: "news")) }
     }
   }
 
   @Test mutating func crossgradesOfTheSameLengthAreAtOnce() throws {
     var fold = try fold()
     let id = try fold.subscribe("silver.plus", "alice", at: start)
-    try fold.run { try $0.perform(.changeRenewal(of: id, to: "silver"), at: start.addingSeconds(9)) }
+    try fold.run(at: start.addingSeconds(9)) { try $0.perform(.changeRenewal(of: id, to: "silver")) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF UPGRADE"])
     #expect(fold.engine[id]?.productIdentifier == "silver")
     // A change of product gets no introductory offer, which is only for new subscribers.
@@ -191,12 +191,12 @@ import Testing
     #expect(trial.offerPeriod == "P1W")
     #expect(trial.expiresDate == start.addingSeconds(7 * 86_400))
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.perform(.extend(id, byDays: 5), at: start) }
+      try fold.run(at: start) { try $0.perform(.extend(id, byDays: 5)) }
     }
     try fold.advance(to: start.addingSeconds(7 * 86_400))
     #expect(fold.events.last?.transaction.price == 5000)
     #expect(fold.events.last?.transaction.offerType == nil)
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(8 * 86_400)) }
+    try fold.run(at: start.addingSeconds(8 * 86_400)) { try $0.perform(.setAutoRenew(false, of: id)) }
     let later = start.addingSeconds(100 * 86_400)
     try fold.advance(to: later)
     _ = try fold.subscribe("silver", "alice", at: later)
@@ -246,7 +246,7 @@ import Testing
     var shared = try #require(fold.events.last?.transaction)
     shared.inAppOwnershipType = .familyShared
     let error = #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.refund(shared, account: "alice", at: start) }
+      try fold.run(at: start) { try $0.refund(shared, account: "alice") }
     }
     #expect(error?.code == .familyShared)
   }
@@ -254,8 +254,8 @@ import Testing
   @Test mutating func formerPayingSubscribersCanRedeemWinBackOffers() throws {
     var fold = try fold()
     let id = try fold.subscribe("silver", "alice", at: start)
-    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
+    try fold.run(at: start.addingSeconds(60)) { try $0.perform(.renewNow(id)) }
+    try fold.run(at: start.addingSeconds(90)) { try $0.perform(.setAutoRenew(false, of: id)) }
     let later = start.addingSeconds(100 * 86_400)
     try fold.advance(to: later)
     #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == ["come-back"])
@@ -275,9 +275,9 @@ import Testing
   @Test func winBackOffersOfAProductThatIsNotForSaleAreNone() throws {
     var fold = try fold()
     let id = try fold.subscribe("gold", "alice", at: start)
-    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
-    try fold.run { try $0.perform(.setForSale(false, "silver"), at: start.addingSeconds(91)) }
+    try fold.run(at: start.addingSeconds(60)) { try $0.perform(.renewNow(id)) }
+    try fold.run(at: start.addingSeconds(90)) { try $0.perform(.setAutoRenew(false, of: id)) }
+    try fold.run(at: start.addingSeconds(91)) { try $0.perform(.setForSale(false, "silver")) }
     try fold.advance(to: start.addingSeconds(100 * 86_400))
     #expect(fold.events.last?.type == .expired)
     #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == nil)
@@ -286,8 +286,8 @@ import Testing
   @Test func winBackOffersOfTheWholeGroupAreForFormerSubscribers() throws {
     var fold = try fold()
     let id = try fold.subscribe("gold", "alice", at: start)
-    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
+    try fold.run(at: start.addingSeconds(60)) { try $0.perform(.renewNow(id)) }
+    try fold.run(at: start.addingSeconds(90)) { try $0.perform(.setAutoRenew(false, of: id)) }
     // As long as she subscribes, the offer is not for her.
     let early = #expect(throws: StoreError.self) {
       _ = try fold.subscribe("silver", "alice", offer: .winBack("come-back"), at: start.addingSeconds(120))
@@ -300,7 +300,7 @@ import Testing
     #expect(fold.last(1) == ["SUBSCRIBED RESUBSCRIBE"])
     #expect(fold.events.last?.transaction.offerIdentifier == "come-back")
     // Once is enough.
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: later.addingSeconds(60)) }
+    try fold.run(at: later.addingSeconds(60)) { try $0.perform(.setAutoRenew(false, of: id)) }
     let last = later.addingSeconds(300 * 86_400)
     try fold.advance(to: last)
     #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == nil)
@@ -313,8 +313,8 @@ import Testing
   @Test func winBackOffersOfAnotherGroupAreNotForItsFormerSubscribers() throws {
     var fold = try fold()
     let id = try fold.subscribe("news", "bob", at: start)
-    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
-    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
+    try fold.run(at: start.addingSeconds(60)) { try $0.perform(.renewNow(id)) }
+    try fold.run(at: start.addingSeconds(90)) { try $0.perform(.setAutoRenew(false, of: id)) }
     let later = start.addingSeconds(800 * 86_400)
     try fold.advance(to: later)
     #expect(fold.events.last?.type == .expired)
@@ -407,11 +407,11 @@ import Testing
     for answer in [nil, true, false] {
       var fold = try fold()
       let id = try fold.subscribe("gold", "alice", at: start)
-      try fold.run { try $0.perform(.changePrice(of: "gold", to: 12, needsConsent: true), at: day) }
+      try fold.run(at: day) { try $0.perform(.changePrice(of: "gold", to: 12, needsConsent: true)) }
       #expect(fold.last(1) == ["PRICE_INCREASE PENDING"])
       #expect(fold.events.last?.renewalInfo?.priceIncreaseStatus == .noResponse)
       if let answer {
-        try fold.run { try $0.perform(.answerPriceIncrease(of: id, consents: answer), at: day) }
+        try fold.run(at: day) { try $0.perform(.answerPriceIncrease(of: id, consents: answer)) }
       }
       fold.agrees(at: day, shuffled: &random)
       try fold.advance(to: end)
@@ -426,9 +426,9 @@ import Testing
     }
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
-    try fold.run { try $0.perform(.changePrice(of: "gold", to: 11, needsConsent: false), at: day) }
+    try fold.run(at: day) { try $0.perform(.changePrice(of: "gold", to: 11, needsConsent: false)) }
     #expect(fold.last(1) == ["PRICE_INCREASE ACCEPTED"])
-    try fold.run { try $0.perform(.changePrice(of: "gold", to: 9, needsConsent: true), at: day) }
+    try fold.run(at: day) { try $0.perform(.changePrice(of: "gold", to: 9, needsConsent: true)) }
     #expect(fold.last(1) == ["PRICE_INCREASE ACCEPTED"])
     try fold.advance(to: end)
     #expect(fold.events.last?.transaction.price == 9000)
@@ -437,7 +437,7 @@ import Testing
   @Test mutating func productsNotForSaleDoNotRenew() throws {
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
-    try fold.run { try $0.perform(.setForSale(false, "gold"), at: $0.ledger.time) }
+    try fold.run(at: fold.engine.ledger.time) { try $0.perform(.setForSale(false, "gold")) }
     try fold.advance(to: date("2025-02-01T00:00:00Z"))
     #expect(fold.last(1) == ["EXPIRED PRODUCT_NOT_FOR_SALE"])
     #expect(fold.events.last?.renewalInfo?.expirationIntent == .productUnavailable)
@@ -450,14 +450,14 @@ import Testing
     let id = try fold.subscribe("gold", "alice", at: start)
     for days in [0, 91] {
       #expect(throws: SubscriptionError.self) {
-        try fold.run { try $0.perform(.extend(id, byDays: days), at: start) }
+        try fold.run(at: start) { try $0.perform(.extend(id, byDays: days)) }
       }
     }
-    for _ in 0..<2 { try fold.run { try $0.perform(.extend(id, byDays: 5), at: start) } }
+    for _ in 0..<2 { try fold.run(at: start) { try $0.perform(.extend(id, byDays: 5)) } }
     #expect(fold.last(2) == ["RENEWAL_EXTENDED", "RENEWAL_EXTENDED"])
     #expect(fold.engine[id]?.expiresDate.iso8601 == "2025-02-11T00:00:00.000Z")
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.perform(.extend(id, byDays: 5), at: start) }
+      try fold.run(at: start) { try $0.perform(.extend(id, byDays: 5)) }
     }
     fold.agrees(at: start, shuffled: &random)
     try fold.advance(to: date("2025-02-10T23:59:59Z"))
@@ -471,16 +471,16 @@ import Testing
     let id = try fold.subscribe("gold", "alice", at: start)
     let bought = try #require(fold.engine[id]?.transaction)
     let day = start.addingSeconds(86_400)
-    try fold.run {
+    try fold.run(at: day) {
       $0.notify(
-        .consumptionRequest, about: bought, account: "alice", reason: .unintendedPurchase, at: day)
+        .consumptionRequest, about: bought, account: "alice", reason: .unintendedPurchase)
     }
     #expect(fold.last(1) == ["CONSUMPTION_REQUEST"])
     #expect(fold.events.last?.consumptionRequestReason == .unintendedPurchase)
-    try fold.run { $0.notify(.refundDeclined, about: bought, account: "alice", at: day) }
+    try fold.run(at: day) { $0.notify(.refundDeclined, about: bought, account: "alice") }
     #expect(fold.last(1) == ["REFUND_DECLINED"])
-    try fold.run {
-      try $0.refund(bought, account: "alice", reason: .issue, amount: .prorated(30_000), at: day)
+    try fold.run(at: day) {
+      try $0.refund(bought, account: "alice", reason: .issue, amount: .prorated(30_000))
     }
     #expect(fold.last(1) == ["REFUND"])
     let refunded = try #require(fold.events.last?.transaction)
@@ -492,9 +492,9 @@ import Testing
     #expect(fold.events.last?.renewalInfo?.autoRenewStatus == .off)
     fold.agrees(at: day, shuffled: &random)
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.refund(refunded, account: "alice", at: day) }
+      try fold.run(at: day) { try $0.refund(refunded, account: "alice") }
     }
-    try fold.run { try $0.reverseRefund(of: refunded, account: "alice", at: day) }
+    try fold.run(at: day) { try $0.reverseRefund(of: refunded, account: "alice") }
     #expect(fold.last(1) == ["REFUND_REVERSED"])
     fold.agrees(at: day, shuffled: &random)
     #expect(fold.engine[id]?.status(at: day.addingSeconds(1)) == .active)
@@ -507,7 +507,7 @@ import Testing
     var fold = try fold(grace: 3)
     let id = try fold.subscribe("gold", "alice", at: start)
     let day = start.addingSeconds(86_400)
-    try fold.run { try $0.addToFamily("bob", of: "alice", at: day) }
+    try fold.run(at: day) { try $0.addToFamily("bob", of: "alice") }
     #expect(fold.last(1) == ["SUBSCRIBED INITIAL_BUY"])
     let member = try #require(fold.engine.subscriptions(of: "bob").first)
     #expect(member.isFamilyShared)
@@ -519,35 +519,35 @@ import Testing
     try fold.advance(to: date("2025-02-01T00:00:00Z"))
     #expect(fold.last(2) == ["DID_RENEW", "DID_RENEW"])
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.perform(.setAutoRenew(false, of: member.id), at: day) }
+      try fold.run(at: day) { try $0.perform(.setAutoRenew(false, of: member.id)) }
     }
-    try fold.run { try $0.perform(.setBillingIssue(true, of: "alice"), at: $0.ledger.time) }
+    try fold.run(at: fold.engine.ledger.time) { try $0.perform(.setBillingIssue(true, of: "alice")) }
     try fold.advance(to: date("2025-03-02T00:00:00Z"))
     #expect(fold.last(2) == ["DID_FAIL_TO_RENEW GRACE_PERIOD", "DID_FAIL_TO_RENEW GRACE_PERIOD"])
     fold.agrees(at: try date("2025-03-02T00:00:00Z"), shuffled: &random)
-    try fold.run { try $0.perform(.renewNow(id), at: date("2025-03-02T00:00:00Z")) }
-    try fold.run { try $0.perform(.setBillingIssue(false, of: "alice"), at: $0.ledger.time) }
+    try fold.run(at: date("2025-03-02T00:00:00Z")) { try $0.perform(.renewNow(id)) }
+    try fold.run(at: fold.engine.ledger.time) { try $0.perform(.setBillingIssue(false, of: "alice")) }
     let now = try date("2025-03-05T00:00:00Z")
     let paid = try #require(fold.engine[id]?.transaction)
-    try fold.run { try $0.refund(paid, account: "alice", at: now) }
+    try fold.run(at: now) { try $0.refund(paid, account: "alice") }
     #expect(fold.last(2) == ["REFUND", "REVOKE"])
     #expect(fold.engine[member.id]?.status(at: now.addingSeconds(1)) == .revoked)
     fold.agrees(at: now, shuffled: &random)
     let refunded = try #require(fold.engine[id]?.transaction)
-    try fold.run { try $0.reverseRefund(of: refunded, account: "alice", at: now) }
+    try fold.run(at: now) { try $0.reverseRefund(of: refunded, account: "alice") }
     #expect(fold.last(2) == ["REFUND_REVERSED", "SUBSCRIBED RESUBSCRIBE"])
     fold.agrees(at: now, shuffled: &random)
     // To a product that is not shared, and back.
-    try fold.run { try $0.perform(.changeRenewal(of: id, to: "silver"), at: now) }
+    try fold.run(at: now) { try $0.perform(.changeRenewal(of: id, to: "silver")) }
     try fold.advance(to: date("2025-04-02T00:00:00Z"))
     #expect(fold.last(2) == ["DID_RENEW", "REVOKE"])
-    try fold.run { try $0.perform(.changeRenewal(of: id, to: "gold"), at: date("2025-04-03T00:00:00Z")) }
+    try fold.run(at: date("2025-04-03T00:00:00Z")) { try $0.perform(.changeRenewal(of: id, to: "gold")) }
     #expect(fold.last(2) == ["DID_CHANGE_RENEWAL_PREF UPGRADE", "SUBSCRIBED RESUBSCRIBE"])
-    try fold.run { try $0.removeFromFamily("bob", at: date("2025-04-04T00:00:00Z")) }
+    try fold.run(at: date("2025-04-04T00:00:00Z")) { try $0.removeFromFamily("bob") }
     #expect(fold.last(1) == ["REVOKE"])
     fold.agrees(at: try date("2025-04-04T00:00:00Z"), shuffled: &random)
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.revokeSharing(member.id, at: date("2025-04-04T00:00:00Z")) }
+      try fold.run(at: date("2025-04-04T00:00:00Z")) { try $0.revokeSharing(member.id) }
     }
   }
 }

@@ -174,7 +174,10 @@ import Testing
     let life = try Life()
     let id = try life.buy("P1M", at: "2025-01-01T00:00:00Z", offer: .code("HALF"))
     let raised = try Timestamp(iso8601: "2025-01-10T00:00:00Z")
-    life.note(try life.engine.perform(.changePrice(of: "P1M", to: 20, needsConsent: true), at: raised))
+    life.note(
+      try life.engine.operate(at: raised) {
+        try $0.perform(.changePrice(of: "P1M", to: 20, needsConsent: true))
+      })
     var prices: [Int64?] = []
     for month in ["2025-02-01", "2025-03-01"] {
       try life.pass(to: "\(month)T00:00:00Z")
@@ -197,9 +200,9 @@ import Testing
     let id = try life.buy("P1M", at: "2025-01-01T00:00:00Z")
     let later = try Timestamp(iso8601: "2025-02-15T00:00:00Z")
     #expect(throws: SubscriptionError.self) {
-      try life.engine.perform(.setAutoRenew(false, of: "nothing"), at: later)
+      try life.engine.operate(at: later) { try $0.perform(.setAutoRenew(false, of: "nothing")) }
     }
-    life.note(try life.engine.perform(.setAutoRenew(false, of: id), at: later))
+    life.note(try life.engine.operate(at: later) { try $0.perform(.setAutoRenew(false, of: id)) })
     #expect(
       life.log.dropFirst() == [
         "2025-02-01T00:00 DID_RENEW until 2025-03-01T00:00",

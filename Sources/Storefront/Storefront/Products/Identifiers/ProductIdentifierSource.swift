@@ -99,10 +99,7 @@ public struct ProductIdentifierSource: Sendable {
 
   // MARK: Cache
 
-  private struct Cached {
-    let file: CachedIdentifierList
-    let list: ProductIdentifierList
-  }
+  private typealias Cached = (file: CachedIdentifierList, list: ProductIdentifierList)
 
   private func readCache(_ notices: inout [ProductIdentifierError]) -> Cached? {
     guard let cache, cache.exists else { return nil }
@@ -111,7 +108,7 @@ public struct ProductIdentifierSource: Sendable {
       let file = try CachedIdentifierList(file: bytes)
       // A cache of another address is not damaged, but must not be used.
       guard file.url == url.description else { return nil }
-      return Cached(file: file, list: try ProductIdentifierList(file.identifiers))
+      return (file: file, list: try ProductIdentifierList(file.identifiers))
     } catch {
       // The file is not removed, because it may not be a cache. A valid list replaces it.
       notice(error.inside(cache.path), "The cache of product identifiers is damaged and not used", &notices)
@@ -135,12 +132,8 @@ public struct ProductIdentifierSource: Sendable {
 
   // MARK: Server
 
-  private struct Answer: Sendable {
-    /// The list; `nil` if it has not changed.
-    let list: ProductIdentifierList?
-    let etag: String?
-    let lastModified: String?
-  }
+  /// The list, which is `nil` if it has not changed, and its validators.
+  private typealias Answer = (list: ProductIdentifierList?, etag: String?, lastModified: String?)
 
   private func ask(_ cached: Cached?) async throws(ProductIdentifierError) -> Answer {
     var headers = [HTTPHeader("Accept", "application/json"), UserAgent.header]
@@ -167,7 +160,7 @@ public struct ProductIdentifierSource: Sendable {
 
   private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<Answer> {
     func answer(_ list: ProductIdentifierList?) -> Answer {
-      Answer(list: list, etag: response.header("ETag"), lastModified: response.header("Last-Modified"))
+      (list: list, etag: response.header("ETag"), lastModified: response.header("Last-Modified"))
     }
     switch response.status {
     case 200:

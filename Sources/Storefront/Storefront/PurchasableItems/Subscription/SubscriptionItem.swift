@@ -3,17 +3,7 @@
 internal import ReceiptCodec
 internal import Synchronization
 
-/// The app's auto-renewable subscription, as an item (`CalStoreSubscription`).
-public struct SubscriptionItem: Sendable {
-  /// The item, with its price and order status.
-  public let item: PurchasableItem
-  private let items: PurchasableItems
-
-  init(_ item: PurchasableItem, items: PurchasableItems) {
-    self.item = item
-    self.items = items
-  }
-
+extension SubscriptionItem {
   /// The current status, in this app and in sibling apps.
   ///
   /// - Throws: Errors of the record.
