@@ -754,3 +754,26 @@ public struct SubscriptionItem: Sendable {
     self.items = items
   }
 }
+
+extension LocalStore {
+  /// The state of a store in memory.
+  struct State: Sendable {
+    /// The engine.
+    var engine: SubscriptionEngine
+    /// The date of its next due event.
+    var nextDueDate: Timestamp? = nil
+
+    /// Creates one from its fields.
+    init(engine: SubscriptionEngine) {
+      self.engine = engine
+    }
+  }
+}
+
+/// A file of a download, by its name.
+package enum DownloadFile: Sendable, Hashable {
+  /// The received bytes.
+  case partial(String)
+  /// The complete content.
+  case complete(String)
+}

@@ -4,11 +4,6 @@ internal import ReceiptCodec
 
 /// Opens a store, including one that an earlier version wrote.
 extension LocalStore {
-  struct State {
-    var engine: SubscriptionEngine
-    var nextDueDate: Timestamp?
-  }
-
   /// Reads the state of a store, or creates it for a new store. Customers and subscriptions are read on first use.
   static func read(
     catalog: ProductCatalog, options: Options, _ stored: StoredRecords

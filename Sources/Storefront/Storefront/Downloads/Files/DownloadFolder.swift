@@ -126,8 +126,3 @@ package protocol DownloadFiles: Sendable {
 
   func path(of file: DownloadFile) -> String
 }
-
-package enum DownloadFile: Sendable, Hashable {
-  case partial(String)
-  case complete(String)
-}
