@@ -14,8 +14,8 @@ func fuzzInspect(_ bytes: [UInt8]) {
   case 0: if let inspection = try? Inspection(of: rest) { show(inspection) }
   case 1:
     for certificate in (try? Certificate.certificates(in: rest)) ?? [] {
-      let details = CertificateDetails(certificate)
-      require(details.extensions.count == certificate.extensions.count, "an extension is left out")
+      let extensions = certificate.jsonValue["extensions"]?.array
+      require(extensions?.count == certificate.extensions.count, "an extension is left out")
     }
   default: break
   }
