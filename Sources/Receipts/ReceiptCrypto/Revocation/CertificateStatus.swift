@@ -25,6 +25,7 @@ package struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConv
   package static let affiliationChanged = CRLReason(rawValue: 3)
   package static let superseded = CRLReason(rawValue: 4)
   package static let cessationOfOperation = CRLReason(rawValue: 5)
+  package static let certificateHold = CRLReason(rawValue: 6)
 
   /// `true` if the reason implies that the key was not compromised, so that signatures from before the revocation are
   /// valid.
