@@ -74,7 +74,6 @@
     func hasTable(_ name: String) throws(StorageError) -> Bool {
       try !execute("SELECT to_regclass('\(name)')::text").text(0, 0).isEmpty
     }
-
   }
 
   extension PostgreSQLOptions {

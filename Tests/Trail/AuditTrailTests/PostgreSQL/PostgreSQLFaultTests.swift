@@ -101,10 +101,11 @@
 
     @Test func syncsWhateverTheDefaultIs() throws {
       let careless = server.url(schema: "careless") + "&options=-csynchronous_commit%3Doff"
-      let connection = try ServerConnection(
-        ServerLocation(careless, schema: nil, defaultSchema: "x", orThrow: StorageError.self))
-      #expect(try connection.execute("SHOW synchronous_commit").text(0, 0) == "off")
-      try connection.makeSettings(PostgreSQLOptions())
+      let location = try ServerLocation(
+        careless, schema: nil, defaultSchema: "x", orThrow: StorageError.self)
+      let other = try ServerConnection<StorageError>(location)
+      #expect(try other.execute("SHOW synchronous_commit").text(0, 0) == "off")
+      let connection = try ServerConnection<StorageError>.open(location, PostgreSQLOptions())
       #expect(try connection.execute("SHOW synchronous_commit").text(0, 0) == "on")
     }
 
