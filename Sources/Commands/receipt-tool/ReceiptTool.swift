@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 import ReceiptBytes
 
 @main
-extension ReceiptTool {
-  static func main() async {
+enum Program {
+  static func main() {
+    // A task begins only after this: its executor opens descriptors, and could get that of a closed stream.
     StandardStreams.prepare()
+    Task { await ReceiptTool.runToEnd() }
+    dispatchMain()
+  }
+}
+
+extension ReceiptTool {
+  fileprivate static func runToEnd() async -> Never {
     // Without /proc, Swift finds no arguments. Every command would then print help and succeed.
     guard !CommandLine.arguments.isEmpty else {
       exit(withError: ToolExit.failure(.internalFault, "the command line cannot be read; is /proc mounted?"))

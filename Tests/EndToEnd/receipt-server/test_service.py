@@ -333,11 +333,13 @@ def exchange(service, request: bytes, timeout=10.0) -> bytes:
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=timeout) as connection:
         connection.sendall(request)
-        connection.settimeout(0.3)
+        # A server that is busy takes its time for the first byte; what follows comes at once.
+        connection.settimeout(3)
         received = b""
         try:
             while part := connection.recv(65536):
                 received += part
+                connection.settimeout(0.3)
         except (TimeoutError, ConnectionResetError):
             pass
         return received
