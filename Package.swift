@@ -508,6 +508,14 @@ case "thread":
 default: break
 }
 
+// scripts/test without --all: the benchmarks, and the fuzz targets, which run under the address sanitizer.
+if Context.environment["RECEIPTKIT_TESTS"] == "short" {
+  let unneeded = [
+    "CAllocationCounter", "FuzzTargetTests", "Measuring", "audit-bench", "receipt-bench", "store-bench",
+  ]
+  package.targets.removeAll { unneeded.contains($0.name) }
+}
+
 // scripts/test --only: nothing is compiled but what these tests need.
 if let only = Context.environment["RECEIPTKIT_ONLY_TESTS"] {
   package.targets.removeAll { $0.type == .test && $0.name != only }
