@@ -96,7 +96,7 @@
   public struct WebhookEndpoint: Sendable, Hashable {
     /// The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
     package var name: String
-    /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
+    /// The URL: `https://`, or `http://` if `allowsPrivateNetworks` is set.
     package var url: String
     /// The signing secrets, each 24 to 64 bytes; during a change of secrets each of several signs.
     package var secrets: [[UInt8]]
@@ -107,7 +107,7 @@
     ///
     /// - Parameters:
     ///   - name: The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
-    ///   - url: The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
+    ///   - url: The URL: `https://`, or `http://` if `allowsPrivateNetworks` is set.
     ///   - secrets: The signing secrets, each 24 to 64 bytes; during a change of secrets each of several signs.
     ///   - allowsPrivateNetworks: A Boolean value that indicates whether the URL may lead to private networks
     ///     and to this machine.
