@@ -275,9 +275,13 @@ import Testing
     log = try fixture.create()
   }
 
-  private func request(_ number: Int, as customer: String, _ rule: ReplayRule) throws -> GrantRequest {
+  private func request(
+    _ number: Int, of transaction: String = "2000000001", as customer: String, _ rule: ReplayRule
+  ) throws -> GrantRequest {
     let receipt = Array(
       try TestReceipts().signedTransaction {
+        $0.transactionId = transaction
+        $0.originalTransactionId = transaction
         $0.type = .consumable
         $0.appAccountToken = nil
         $0.signedDate = $0.signedDate?.addingSeconds(-Double(number))
@@ -289,13 +293,14 @@ import Testing
   }
 
   /// The app starts of customers, each with a receipt signed anew.
-  private func appendStarts(_ numbers: Range<Int>, of customer: String?, _ verdict: RecordedVerdict = .valid)
-    async throws
-  {
+  private func appendStarts(
+    _ numbers: Range<Int>, of customer: String?, _ verdict: RecordedVerdict = .valid,
+    transaction: String = "2000000001"
+  ) async throws {
     try await log.append(
       numbers.map { number in
-        var record = TrailFixture.record(number, original: "2000000001", token: customer)
-        record.facts.transaction = "2000000001"
+        var record = TrailFixture.record(number, original: transaction, token: customer)
+        record.facts.transaction = transaction
         record.facts.bundle = SampleReceipts.bundleId
         record.facts.environment = "Sandbox"
         record.facts.verdict = verdict
@@ -316,6 +321,19 @@ import Testing
     #expect(decisions[0].verdict.reason?.message.contains("another customer, in entry 0") == true)
     // Two values an entry: all three would read 2,000 entries each while no other could write.
     #expect(storage.longestTransaction < 4000, "\(storage.longestTransaction)")
+  }
+
+  @Test("what was searched for one purchase says nothing of another")
+  func otherPurchase() async throws {
+    try await appendStarts(5000..<5001, of: "dora", transaction: "2000000002")
+    try await appendStarts(0..<1, of: "anna")
+    try await appendStarts(1..<700, of: "bert")
+    let decisions = try await log.grant([
+      request(0, as: "bert", .anotherCustomer),
+      request(1, of: "2000000002", as: "erik", .anotherCustomer),
+    ])
+    #expect(decisions.map(\.isGranted) == [false, false])
+    #expect(decisions[1].verdict.reason?.message.contains("another customer, in entry 0") == true)
   }
 
   @Test(
