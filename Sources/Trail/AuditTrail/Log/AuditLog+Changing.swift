@@ -70,51 +70,7 @@ extension AuditLog {
   public func grant(
     _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> [GrantDecision] {
-    guard !requests.isEmpty else { return [] }
-    guard requests.count <= maximumRequests else {
-      throw AuditError(.overloaded, "More than \(maximumRequests) requests at a time; make fewer.")
-    }
-    try publisher.requirePublishing()
-    let rounds = try rounds.admit(mode)
-    let decisions = try await enter(requests, mode)
-    publisher.schedule()
-    index.mergeIfFlushed()
-    try await rounds?.makeQuorum()
-    return decisions
-  }
-
-  /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
-  private static let maximumSearches = 3
-
-  /// Decides and records all requests, in one transaction unless one of them concerns a purchase with a long history.
-  private func enter(
-    _ requests: [GrantRequest], _ mode: AcknowledgementMode
-  ) async throws(AuditError) -> [GrantDecision] {
-    var decisions: [GrantDecision] = []
-    var known = KnownGrants()
-    var attempts = 0
-    while true {
-      let rest = requests[decisions.count...]
-      // If the owners of a purchase are erased again and again during the search, the transaction reads all of its
-      // history.
-      let isBounded = attempts < Self.maximumSearches
-      let longest = isBounded ? KnownGrants.maximumEntryCount : .max
-      if !isBounded { known = KnownGrants() }
-      let decided = try await BlockingWork.run { [known, writer, publisher] () throws(AuditError) in
-        let decided = try writer.grant(rest, known, longest: longest)
-        guard decided.count == rest.count else { return decided }
-        try writer.synchronize()
-        if mode != .durable { try publisher.publish() }
-        return decided
-      }
-      decisions += decided
-      guard decisions.count < requests.count else { return decisions }
-      attempts = decided.isEmpty ? attempts + 1 : 1
-      let questions = requests[decisions.count].questions
-      do { known = try await reader.read { view in try KnownGrants(of: questions, in: view) } } catch {
-        throw AuditError(error)
-      }
-    }
+    try await grants.decide(requests, mode)
   }
 
   /// Enters a statement that names the newest entry of an original transaction and counts its entries.
@@ -152,38 +108,7 @@ extension AuditLog {
   public func erase(
     entries indexes: [UInt64], progress: @Sendable (Int) -> Void = { _ in }
   ) async throws(AuditError) -> [AuditAcknowledgement] {
-    let now = clock().wholeMilliseconds ?? 0
-    var erasures: [UInt64: AuditAcknowledgement] = [:]
-    var rest = Set(indexes).sorted()[...]
-    // Others write between these transactions, and wait at most about 400 milliseconds if the storage is slow.
-    var length = 256
-    while !rest.isEmpty {
-      let slice = Array(rest.prefix(length))
-      rest = rest.dropFirst(slice.count)
-      let start = ContinuousClock.now
-      let entered = try await BlockingWork.run { [writer] () throws(AuditError) in
-        try writer.erase(slice, at: now)
-      }
-      for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
-      let duration = ContinuousClock.now - start
-      if duration > .milliseconds(400) { length = max(32, length / 2) }
-      if duration < .milliseconds(150) { length = min(512, length * 2) }
-      progress(erasures.count)
-      // Others that wait for the storage's lock try it periodically, and must find it free.
-      if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
-    }
-    try await BlockingWork.run { [writer] () throws(AuditError) in
-      while try writer.removeUnfinishedIndex() {}
-      try writer.synchronize()
-      do { try writer.storage.scrub() } catch {
-        throw AuditError(
-          .storageUnavailable, at: "keys",
-          "The entries were erased, but traces of their keys may be left in the storage's own logs: \(error) Erase "
-            + "them again, which only removes the traces.")
-      }
-    }
-    publisher.schedule()
-    return indexes.compactMap { erasures[$0] }
+    try await erasure.erase(indexes, progress: progress)
   }
 
   /// Keeps the text of a policy, once, so that it can be found by the digest with which entries name it:

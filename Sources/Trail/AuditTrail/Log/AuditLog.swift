@@ -18,9 +18,9 @@ public final class AuditLog: Sendable {
   let index: IndexMaintenance
   let rounds: WitnessRounds?
   let appender: Appender
-  /// The maximum number of requests for grants at a time.
-  let maximumRequests: Int
-  /// The clock that gives the times of erasures, anchors and key entries.
+  let grants: Grants
+  let erasure: Erasure
+  /// The clock that gives the times of anchors and key entries.
   let clock: @Sendable () -> Timestamp
 
   init(_ writer: TrailWriter, _ options: Options) {
@@ -32,7 +32,10 @@ public final class AuditLog: Sendable {
       WitnessRounds(witnesses, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
     appender = Appender(writer, publisher, index, rounds, options)
-    maximumRequests = options.maximumWaiting
+    grants = Grants(
+      writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,
+      maximumCount: options.maximumWaiting)
+    erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
     clock = options.clock
   }
 
