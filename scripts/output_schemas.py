@@ -190,14 +190,8 @@ def swift_object(table, name, conformance, other, method, access="") -> str:
         parameters = ", ".join(f"{member}: {type}{' = nil' * type.endswith('?')}" for member, type, _ in fields)
         text += f"\n{access}init({parameters}) {{\n" + "".join(f"self.{member} = {member}\n" for member, _, _ in fields) + "}\n"
     function, parameter = method
-
-    def written(member, type):
-        if access and type == "[String]":
-            return f'{parameter}.array("{member}", {member}) {{ $1.string($0) }}\n'
-        return f'{parameter}.member("{member}", {member})\n'
-
     text += f"\n{access}func {function}(to {parameter}: inout JSONWriter) {{\n"
-    return text + "".join(written(member, type) for member, type, _ in fields) + "}\n}\n"
+    return text + "".join(f'{parameter}.member("{member}", {member})\n' for member, _, _ in fields) + "}\n}\n"
 
 
 def values(folder: pathlib.Path) -> dict[str, str]:

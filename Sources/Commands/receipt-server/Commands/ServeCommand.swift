@@ -33,7 +33,7 @@
         for warning in settings.warnings { ServerExit.note(warning) }
         guard json else { return print("the configuration can take effect") }
         var object = JSONWriter(type: "configuration")
-        object.array("settings", settings.names) { $1.string($0) }
+        object.member("settings", settings.names)
         object.endObject()
         return print(object.text)
       }

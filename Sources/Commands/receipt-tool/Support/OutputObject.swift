@@ -43,10 +43,6 @@ extension JSONWriter {
     array(name, parts) { part, json in json.object(part.append(to:)) }
   }
 
-  mutating func member(_ name: String, _ texts: [String]) {
-    member(name, JSONValue.array(texts.map { .string($0) }))
-  }
-
   mutating func member(_ name: String, _ value: JSONValue) {
     self.name(name)
     self.value(value)

@@ -210,7 +210,7 @@ extension PlayEntitlement: StoreLine {
     object.member("packageName", id.packageName)
     object.member("state", state(at: instant).rawValue)
     object.member("grantsAccess", grantsAccess(at: instant))
-    object.array("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.member("productIds", toldItems(at: instant).compactMap(\.productId))
     object.array("lineItems", items) { append($0, to: &$1, at: instant) }
     object.member("orderId", orderId(at: instant))
     object.member("isTest", isTest)
@@ -237,7 +237,7 @@ extension PlayEntitlement: StoreLine {
   package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("state", state(at: instant).rawValue)
     object.member("grantsAccess", grantsAccess(at: instant))
-    object.array("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.member("productIds", toldItems(at: instant).compactMap(\.productId))
     object.member("orderId", orderId(at: instant))
     object.member("expiresDate", expiresDate(at: instant))
     let refunded = refundedQuantity(at: instant)

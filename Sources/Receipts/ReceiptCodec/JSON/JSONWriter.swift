@@ -219,4 +219,8 @@ extension JSONWriter {
   package mutating func member(_ name: String, _ value: ReceiptEnvironment?) {
     member(name, value?.plainName)
   }
+
+  package mutating func member(_ name: String, _ texts: [String]) {
+    array(name, texts) { $1.string($0) }
+  }
 }

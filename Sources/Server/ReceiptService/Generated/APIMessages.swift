@@ -295,7 +295,7 @@
       json.member("entry", entry)
       json.member("size", size)
       json.member("root", root)
-      json.array("hashes", hashes) { $1.string($0) }
+      json.member("hashes", hashes)
       json.member("proof", proof)
       json.member("publicKey", publicKey)
     }

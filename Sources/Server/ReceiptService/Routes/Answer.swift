@@ -102,17 +102,11 @@
     }
 
     mutating func member(_ name: String, _ values: [some JSONWritable]) {
-      self.name(name)
-      beginArray()
-      for value in values { value.write(to: &self) }
-      endArray()
+      array(name, values) { $0.write(to: &$1) }
     }
 
     mutating func member(_ name: String, _ words: [some RawRepresentable<String>]) {
-      self.name(name)
-      beginArray()
-      for word in words { string(word.rawValue) }
-      endArray()
+      member(name, words.map(\.rawValue))
     }
   }
 #endif
