@@ -99,15 +99,7 @@
   extension [UInt8] {
     /// The first place, from an index on, at which other bytes occur; `nil` for no bytes.
     func place(of pattern: [UInt8], from start: Int = 0) -> Int? {
-      guard let first = pattern.first else { return nil }
-      var start = start
-      while let place = ByteSearch.firstIndex(of: first, in: span, from: start),
-        place + pattern.count <= count
-      {
-        if self[place..<place + pattern.count].elementsEqual(pattern) { return place }
-        start = place + 1
-      }
-      return nil
+      ByteSearch.firstIndex(of: pattern.span, in: span, from: start)
     }
 
     /// Every place at which other bytes occur.
