@@ -7,19 +7,21 @@ public struct EntryKind: RawRepresentable, Sendable, Hashable {
   public let rawValue: String
   /// Creates one from any word, known or not.
   public init(rawValue: String) { self.rawValue = rawValue }
+}
 
+extension EntryKind {
   /// The verdict on a receipt.
-  public static let verdict = EntryKind(rawValue: "verdict")
+  public static let verdict = Self(rawValue: "verdict")
   /// One line of purchases of an app receipt, represented by its newest transaction. The entry follows the
   /// verdict on that receipt, and was appended together with it.
-  public static let purchase = EntryKind(rawValue: "purchase")
+  public static let purchase = Self(rawValue: "purchase")
   /// The erasure of an earlier entry's erasable part.
-  public static let erasure = EntryKind(rawValue: "erasure")
+  public static let erasure = Self(rawValue: "erasure")
   /// A statement, at a size of the trail, of the newest entry of an original transaction and the number of
   /// its entries.
-  public static let anchor = EntryKind(rawValue: "anchor")
+  public static let anchor = Self(rawValue: "anchor")
   /// The replacement of the trail's key by another one: ``EntryFacts/key``.
-  public static let key = EntryKind(rawValue: "key")
+  public static let key = Self(rawValue: "key")
 }
 
 /// The three values of a verdict, as entries spell them.
@@ -53,18 +55,20 @@ extension RecordedCheck {
     public let rawValue: String
     /// Creates one from any word, known or not.
     public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The source knows the purchase, and it is in force.
-    public static let confirmed = Answer(rawValue: "confirmed")
-    /// The source says that the purchase was revoked or refunded.
-    public static let revoked = Answer(rawValue: "revoked")
-    /// The source does not know the purchase, or contradicts the receipt.
-    public static let refused = Answer(rawValue: "refused")
-    /// The source could not be asked at that time; asking again may help.
-    public static let unavailable = Answer(rawValue: "unavailable")
-    /// The source could not be asked, and asking again will not help.
-    public static let failed = Answer(rawValue: "failed")
   }
+}
+
+extension RecordedCheck.Answer {
+  /// The source knows the purchase, and it is in force.
+  public static let confirmed = Self(rawValue: "confirmed")
+  /// The source says that the purchase was revoked or refunded.
+  public static let revoked = Self(rawValue: "revoked")
+  /// The source does not know the purchase, or contradicts the receipt.
+  public static let refused = Self(rawValue: "refused")
+  /// The source could not be asked at that time; asking again may help.
+  public static let unavailable = Self(rawValue: "unavailable")
+  /// The source could not be asked, and asking again will not help.
+  public static let failed = Self(rawValue: "failed")
 }
 
 /// A rule by which a receipt is a replay, named as in `receipt-tool`; an unknown rule is never broken. A
@@ -76,16 +80,18 @@ public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   public let rawValue: String
   /// Creates one from any word, known or not.
   public init(rawValue: String) { self.rawValue = rawValue }
+}
 
+extension ReplayRule {
   /// The transaction, or another one of the same original transaction, was first granted to another customer.
   /// Restoring purchases to the same account stays possible.
-  public static let anotherCustomer = ReplayRule(rawValue: "another-customer")
+  public static let anotherCustomer = Self(rawValue: "another-customer")
   /// The same receipt was presented before, in any spelling (`VerifiedReceipt.identity`) and by any customer.
   /// This rule is for receipts that are presented once by design, such as those of consumables. An app that
   /// sends its receipt on every start would be refused on the second start.
-  public static let sameReceipt = ReplayRule(rawValue: "same-receipt")
+  public static let sameReceipt = Self(rawValue: "same-receipt")
   /// The transaction of a consumable was granted before, in any receipt.
-  public static let consumableAgain = ReplayRule(rawValue: "consumable-again")
+  public static let consumableAgain = Self(rawValue: "consumable-again")
 }
 
 /// The options for data that is kept in addition to the facts, in the erasable part.
