@@ -200,7 +200,7 @@ enum ToolFailure {
     return ExitCode(code)
   }
 
-  /// Performs work, an error of which ends the process with a code. An `ExitCode` is passed on.
+  /// Performs work, and ends the process with an exit code if it throws. An `ExitCode` is passed on.
   static func exiting<Value>(
     _ code: Int32, _ prefix: String = "", _ body: () async throws -> Value
   ) async throws -> Value {

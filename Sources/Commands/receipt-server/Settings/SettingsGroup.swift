@@ -93,7 +93,7 @@
       try path(name).map { path in try naming(name) { try FileStore.read(path) } }
     }
 
-    /// Does work, an error of which becomes one that names the setting.
+    /// Does work, and rethrows its error as an error that names the setting.
     func naming<Value>(_ name: String, _ place: String = "", _ work: () throws -> Value) throws -> Value {
       do { return try work() } catch { throw self.error(name, "\(place)\(error)") }
     }

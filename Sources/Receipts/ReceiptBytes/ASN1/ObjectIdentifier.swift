@@ -64,7 +64,7 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
     return text
   }
 
-  /// Returns a number in groups of seven bits, of which all but the last have the highest bit set.
+  /// Returns a number in groups of seven bits. All bytes but the last have the highest bit set.
   static func base128(_ value: UInt64) -> [UInt8] {
     var octets = [UInt8(truncatingIfNeeded: value & 0x7F)]
     var rest = value >> 7

@@ -45,7 +45,7 @@ enum OpenSSLBytes {
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
-  /// Returns the seconds since 1970 of an ASN.1 time; `nil` if there is none or it is not a valid time.
+  /// Returns the seconds since 1970 of an ASN.1 time; `nil` if the time is missing or not valid.
   static func seconds(of time: UnsafeRawPointer?) -> Int64? {
     var seconds: Int64 = 0
     guard let time = unsafe time else { return nil }
@@ -90,7 +90,7 @@ enum OpenSSLObject {
     return unsafe dotted(object)
   }
 
-  /// Returns the dotted form of the first critical extension other than `known`; `nil` if there is none.
+  /// Returns the dotted form of the first critical extension other than `known`; `nil` without such an extension.
   static func unknownCriticalExtension(
     among count: Int32, other known: Int32? = nil, _ extensionAt: (Int32) -> OpaquePointer?
   ) -> String? {

@@ -61,8 +61,7 @@ struct RemoteConsultation {
   ) throws(ValidationError) -> ReceiptEnvironment.Category? {
     switch answer {
     case .terminalFailure(let message), .retryableFailure(let message):
-      var isRetryable = false
-      if case .retryableFailure = answer { isRetryable = true }
+      let isRetryable = if case .retryableFailure = answer { true } else { false }
       throw ValidationError(
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
         outcome: .undetermined(isRetryable: isRetryable, signatureVerified: receipt))

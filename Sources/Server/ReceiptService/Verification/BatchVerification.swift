@@ -142,7 +142,7 @@
   ///
   /// It begins no task and suspends nobody itself: `Run` is what begins for lines, and `Waiter` what is resumed.
   struct BatchRuns<Run, Waiter> {
-    /// Begins a run of lines, the first of which has an index in the batch.
+    /// Begins a run of lines at an index in the batch.
     typealias Begin = (_ lines: [[UInt8]], _ first: Int) -> Run
 
     static var linesInRun: Int { 64 }

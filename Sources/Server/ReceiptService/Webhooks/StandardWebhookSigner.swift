@@ -15,7 +15,7 @@
   /// ```
   package struct StandardWebhookSigner: Sendable {
     package static let secretPrefix = "whsec_"
-    /// The secrets, each of which signs; there are several during a change.
+    /// The secrets, which all sign; there are several during a change.
     let secrets: [[UInt8]]
 
     /// Parses a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for any other text.

@@ -105,7 +105,7 @@ struct EncodedEntries: Sendable {
 
   var count: Int { leaves.count }
 
-  /// Makes room for `count` entries, the first of which has the index `first`.
+  /// Makes room for `count` entries, from the index `first` on.
   init(reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath) {
     self.first = first
     self.erasureKeys = erasureKeys
