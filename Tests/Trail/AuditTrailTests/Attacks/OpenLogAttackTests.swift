@@ -188,7 +188,8 @@ import TransparencyLog
     #expect(code { try log.withView { _ = try $0.entries(customer: "regular") } } == .keysMissing)
     let opened = try trail.open(storage, forWriting: false)
     let found = try await opened.read { try $0.entries(customer: "regular").map(\.index) }
-    #expect(found == stride(from: 2_280, through: 0, by: -120).filter { $0 != 360 }.map { trail.places[$0] })
+    let regulars: [Int] = stride(from: 2_280, through: 0, by: -120).filter { $0 != 360 }
+    #expect(found == regulars.map { trail.places[$0] })
   }
 
   @Test("rows at the ends of all tables end no process: what is written and erased is there")
