@@ -3,6 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
+/// Erases the erasable parts of entries, in several transactions, so that others can write in between.
 struct Erasure: Sendable {
   let writer: TrailWriter
   let publisher: Publisher

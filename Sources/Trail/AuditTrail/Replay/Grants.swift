@@ -55,6 +55,7 @@ extension GrantDecision {
   public var isGranted: Bool { verdict.receipt != nil }
 }
 
+/// Decides requests for grants by the entries of the trail, and records each decision.
 struct Grants: Sendable {
   let writer: TrailWriter
   let reader: Reader
