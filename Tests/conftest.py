@@ -5,6 +5,7 @@ Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python
 """
 
 import collections
+import gc
 import os
 import pathlib
 import sys
@@ -165,16 +166,35 @@ SLOWEST_FIRST = [
 ]  # fmt: skip
 
 
+def pytest_collection(session):
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    """What was collected lives until the end; the garbage collector need not look through it again and again."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: a test that is long by nature; scripts/test leaves it to scripts/test --all")
+    config.addinivalue_line("markers", "server: a test of receipt-server or store-emulator; scripts/test leaves it to scripts/test --server")
     config.addinivalue_line("markers", "sweep: the same for each command, option or receipt; scripts/test runs every eighth")
 
 
 def pytest_addoption(parser):
     parser.addoption("--short", action="store_true", help="no test marked long, and every eighth of each marked sweep")
+    parser.addoption("--no-server", action="store_true", help="no test marked server, nor of a folder of a server")
 
 
 def pytest_collection_modifyitems(config, items):
+    if config.getoption("--no-server"):
+        left = {
+            item for item in items
+            if item.get_closest_marker("server") or item.path.parent.name in ("receipt-server", "store-emulator")
+        }  # fmt: skip
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     if config.getoption("--short"):
         counts, left = collections.Counter(), set()
         for item in items:

@@ -19,6 +19,8 @@ from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 from developer_server import DeveloperServer
 from emulator import Emulator
 
+pytestmark = pytest.mark.server
+
 MONTHLY, YEARLY, COINS = (f"com.example.app.{name}" for name in ("monthly", "yearly", "coins"))
 HOUR = 3_600_000
 RETRIES = [1, 12, 24, 48, 72]

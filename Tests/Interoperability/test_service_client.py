@@ -13,6 +13,8 @@ import pytest
 
 from shops import CUSTOMER, Shops
 
+pytestmark = pytest.mark.server
+
 ORIGINAL = "2000000000000000"
 
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.server
+
 
 @pytest.mark.long
 def test_schemathesis(service):

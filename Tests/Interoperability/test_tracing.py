@@ -12,6 +12,8 @@ import pytest
 
 from service import Service
 
+pytestmark = pytest.mark.server
+
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT, STATE = f"00-{TRACE}-{SPAN}-01", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"
 HEADERS = {"traceparent": PARENT, "tracestate": STATE}

@@ -21,6 +21,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 import samples
 from independent import jws, pki
 
+pytestmark = pytest.mark.server
+
 MONTH = 30 * 86_400_000
 
 

@@ -179,6 +179,7 @@ def page_name(page: pathlib.Path) -> str:
     return page.stem if page.stem != "README" else str(page.relative_to(ROOT))
 
 
+@pytest.mark.server
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(each.language == "console" for each in blocks(page))], ids=page_name
@@ -250,6 +251,7 @@ def test_every_python_example_of_the_readme_is_part_of_a_file_that_is_run():
 QUESTIONS = ROOT / "Documentation/ReceiptKit.docc/Questions.md"
 
 
+@pytest.mark.server
 def test_each_of_the_twenty_questions_has_an_answer(clone, tmp_path):
     rows = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|$", QUESTIONS.read_text(), flags=re.MULTILINE)
     assert [int(number) for number, _, _ in rows] == list(range(1, 21))

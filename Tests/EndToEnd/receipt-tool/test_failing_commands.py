@@ -79,6 +79,7 @@ class TestNamesThatAreNotUTF8:
         assert json.loads(done.stdout)["code"] == "usage"
         assert sorted(os.listdir(os.fsencode(world.folder))) == before
 
+    @pytest.mark.server
     @pytest.mark.parametrize(("program", "option"), [("STORE_EMULATOR", "--state"), ("RECEIPT_SERVER", "--data")])
     def test_of_the_servers(self, tmp_path, program, option):
         done = subprocess.run(

@@ -274,6 +274,7 @@ REMOTE = {
 }
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", REMOTE)
 def test_what_stores_answer(remote, name):
     run, values = remote
@@ -291,6 +292,7 @@ def test_what_stores_answer(remote, name):
         error_of(run(name, refused), INVALID)
 
 
+@pytest.mark.server
 def test_the_answer_is_the_same_without_the_object_around_it(remote, receipt_tool):
     run, values = remote
     inside = run("api transactions info", ["{sample}"]).lines[0]
@@ -310,6 +312,7 @@ def shape(value):
     return type(value).__name__
 
 
+@pytest.mark.server
 def test_the_examples_are_what_commands_print(receipt_tool, made, remote, tmp_path):
     """RECEIPTKIT_WRITE_EXAMPLES=1 writes them anew; scripts/wire-types makes the page of the documentation of them."""
     call, values = remote

@@ -10,6 +10,8 @@ import pytest
 
 from emulator import Emulator
 
+pytestmark = pytest.mark.server
+
 SHARED_SECRET = "c0ffee00c0ffee00c0ffee00c0ffee00"
 SAMPLE = "2000000001"
 

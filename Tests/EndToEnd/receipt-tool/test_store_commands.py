@@ -233,6 +233,7 @@ class TestSubscriptions:
         run = receipt_tool.run("store", "advance", "--store", shop, "--to", "2025-02-01T00:00:00Z")
         assert run.code == USAGE and "does not go back" in run.err
 
+    @pytest.mark.server
     def test_the_emulator_keeps_the_clock_of_a_store(self, shop, tmp_path):
         before = json.loads((shop / "store.json").read_bytes())["clockOffset"]
         # Which of its stores came first was chance.
@@ -242,6 +243,7 @@ class TestSubscriptions:
             # In milliseconds; it went on by the time that the emulator took to start.
             assert abs(after - before) < 600_000
 
+    @pytest.mark.server
     def test_a_process_that_ended_with_a_billing_issue(self, call, shop, tmp_path):
         call("buy", "com.example.plan.monthly")
         emulator = Emulator(os.environ["STORE_EMULATOR"], tmp_path / "state", "--store", str(shop), "--clock-rate", "0")

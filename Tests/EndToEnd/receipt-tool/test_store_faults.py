@@ -73,6 +73,7 @@ class TestOrder:
         assert told and check_order(events, queue, told=ledger)[1] >= 1
         assert check_order(events, ledger)[1] >= 1
 
+    @pytest.mark.server
     def test_an_emulator_answers_after_the_sync(self, shim, shop, tmp_path):
         emulator = Emulator(
             os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
@@ -96,6 +97,7 @@ def failure(emulator, *arguments) -> str:
     return json.load(caught.value)["error"]
 
 
+@pytest.mark.server
 class TestFullDisk:
     def test_a_sale_without_space_is_not_acknowledged_and_is_made_later(self, shim, shop, tmp_path):
         """The shim has each write of the log fail while its switch is on."""
@@ -213,6 +215,7 @@ class TestTogether:
         assert len(everything) == len(set(everything)) > 4
 
     @pytest.mark.long
+    @pytest.mark.server
     def test_a_second_emulator_on_a_folder_says_that_it_is_in_use(self, receipt_tool, shop, tmp_path):
         first = Emulator(
             os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop)
