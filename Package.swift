@@ -145,10 +145,11 @@ let package = Package(
     .target(
       name: "PostgreSQL",
       dependencies: ["ReceiptBytes", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
-    // The C shim that loads libpq; empty without the trait. Only PostgreSQL imports it.
+    // The C shim over libpq; empty without the trait. Only PostgreSQL imports it.
     .target(
       name: "CPostgreSQL",
-      cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
+      cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
+      linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
 
     // The build information of `receipt-tool version`. scripts/package names the commit; a plain build has none.
     .target(

@@ -80,10 +80,6 @@
     private static func options<Failure: ServerFailure>(
       of url: String, orThrow failure: Failure.Type
     ) throws(Failure) -> [String: String] {
-      guard CPostgreSQL_load() != 0 else {
-        let message = "libpq 14 or later cannot be loaded; install it (Debian: apt-get install libpq5)."
-        throw Failure(.unusableURL, at: "", message)
-      }
       guard let first = unsafe PQconninfoParse(url, nil) else {
         throw Failure(
           .unusableURL, at: "", "libpq cannot read the URL; see its documentation on connection URIs.")

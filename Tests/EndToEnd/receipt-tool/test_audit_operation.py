@@ -99,18 +99,6 @@ class TestBackup:
         run = receipt_tool.run("audit", "backup", "postgresql://me:secret@db/trail", tmp_path / "copy")
         assert run.code == USAGE and "--exclude-table-data" in run.err and "secret" not in run.err
 
-    def test_without_libpq(self, receipt_tool, tmp_path):
-        """Every dlopen of the process fails."""
-        library, source = tmp_path / "no-dlopen.so", tmp_path / "no-dlopen.c"
-        source.write_text("void *dlopen(const char *file, int mode) { (void)file, (void)mode; return 0; }")
-        compiler = next(filter(shutil.which, ["cc", "clang", "gcc"]))
-        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
-        run = receipt_tool.run(
-            "audit", "init", "postgresql://me:secret@db/trail", "--origin", "example.com/verdicts", cwd=tmp_path,
-            env=os.environ | {"LD_PRELOAD": str(library)},
-        )  # fmt: skip
-        assert run.code == UNREADABLE and "apt-get install libpq5" in run.err and "secret" not in run.err
-
 
 def put_back_keys(trail, before):
     """Replaces the keys of erasable parts by those of an older copy of the trail."""

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The interface of libpq, which is loaded when it is first needed, and what Swift cannot import of it. Only PostgreSQL
-// imports this module, and only with the package trait of that name: without it, nothing here is read.
+// libpq as it is, and what Swift cannot import of it. Only AuditTrailPostgreSQL imports this module, and only with
+// the package trait PostgreSQL: without it, nothing here is read, and libpq need not be installed.
 
 #ifndef CPOSTGRESQL_H
 #define CPOSTGRESQL_H
 
-// shim.c defines the functions anew. They are hidden so that libpq calls its own.
-#pragma GCC visibility push(hidden)
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #elif __has_include(<postgresql/libpq-fe.h>)
@@ -15,17 +13,12 @@
 #else
 #error "libpq's headers are missing (Debian: apt-get install libpq-dev)"
 #endif
-#pragma GCC visibility pop
 
 #include <poll.h>
 
 #ifndef LIBPQ_HAS_PIPELINING
 #error "libpq 14 or later is needed"
 #endif
-
-// Loads libpq at the first call. Returns 0 if it is not installed, or older than 14: then no other function may be
-// called.
-int CPostgreSQL_load(void);
 
 // Macros of characters.
 static inline int CPostgreSQL_field_sqlstate(void) { return PG_DIAG_SQLSTATE; }
