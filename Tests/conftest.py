@@ -188,21 +188,17 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--no-server"):
-        left = {
-            item for item in items
-            if item.get_closest_marker("server") or item.path.parent.name in ("receipt-server", "store-emulator")
-        }  # fmt: skip
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in left]
-    if config.getoption("--short"):
-        counts, left = collections.Counter(), set()
-        for item in items:
-            function = item.nodeid.partition("[")[0]
-            is_eighth = counts[function] % 8 == 0
-            counts[function] += 1
-            if item.get_closest_marker("long") or item.get_closest_marker("sweep") and not is_eighth:
-                left.add(item)
+    without_servers, short = config.getoption("--no-server"), config.getoption("--short")
+    counts, left = collections.Counter(), set()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        is_eighth = counts[function] % 8 == 0
+        counts[function] += 1
+        is_of_a_server = item.get_closest_marker("server") or item.path.parent.name in ("receipt-server", "store-emulator")
+        is_long = item.get_closest_marker("long") or item.get_closest_marker("sweep") and not is_eighth
+        if without_servers and is_of_a_server or short and is_long:
+            left.add(item)
+    if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
     places = {name: place for place, name in enumerate(SLOWEST_FIRST)}
