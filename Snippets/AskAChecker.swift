@@ -10,7 +10,7 @@ struct SupportDesk: RemoteChecker {
   let takenBack: Set<String>
 
   func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
-    let isTakenBack = receipt.transactions.contains { takenBack.contains($0.transactionId ?? "") }
+    let isTakenBack = receipt.purchases.contains { takenBack.contains($0.transactionId ?? "") }
     return .response(CheckerResponse(isTakenBack ? .revoked(at: nil) : .confirmed))
   }
 }
@@ -22,4 +22,5 @@ let verifier = ReceiptVerifier(
 // snippet.ask
 let verdict = await verifier.verify(receiptBytes, checkers: [SupportDesk(takenBack: ["2000000000000001"])])
 // snippet.end
-print(verdict.receipt == nil ? "not granted" : "granted")
+let standing = verdict.receipt?.standing(at: SystemClock.now())
+print(standing?.grantsAccess == true ? "granted" : "not granted")

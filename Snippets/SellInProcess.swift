@@ -27,7 +27,7 @@ guard case .purchased(let sale) = try await alice.purchase(request) else {
 let verifier = ReceiptVerifier(
   trust: TrustAnchors(certificates: identity.chain.suffix(1)),
   policy: VerificationPolicy(bundleIds: .oneOf(["com.example.app"]), environments: [.sandbox]))
-print(verifier.verify(sale.receipt).receipt?.transactions ?? [])
+print(verifier.verify(sale.receipt).receipt?.activePurchases(at: SystemClock.now()) ?? [])
 try await alice.finish(transactionIdentifier: sale.transactionIdentifier)
 for notification in try await store.notifications() { print(notification.number, notification.type.rawValue) }
 // snippet.end

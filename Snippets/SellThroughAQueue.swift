@@ -30,10 +30,11 @@ struct NotCheckedYet: Error {}
 @Sendable func verified(_ transaction: PaymentTransaction) throws -> OwnedPurchase? {
   guard let receipt = transaction.transactionReceipt else { return nil }
   switch verifier.verify(receipt) {
-  case .valid(let receipt):
+  // A purchase that was refunded in the meantime is not delivered.
+  case .valid(let receipt) where receipt.standing(at: SystemClock.now())?.grantsAccess == true:
     guard case .jws(.transaction(let signed)) = receipt.content else { return nil }
     return OwnedPurchase(verified: signed)
-  case .invalid: return nil
+  case .valid, .invalid: return nil
   case .undetermined: throw NotCheckedYet()
   }
 }

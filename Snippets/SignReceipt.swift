@@ -25,5 +25,5 @@ let receipt = try JWSSigner(identity: identity).sign(.transaction(transaction))
 let verifier = ReceiptVerifier(
   trust: TrustAnchors(certificates: identity.chain.suffix(1)),
   policy: VerificationPolicy(bundleIds: .oneOf(["com.example.app"]), environments: [.production]))
-print(verifier.verify(receipt).receipt?.transactions ?? [])
+print(verifier.verify(receipt).receipt?.activePurchases(at: SystemClock.now()) ?? [])
 // snippet.end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify a receipt of any kind, and act on the verdict.
+// Verify a receipt of any kind, and grant what stands.
 
 import FoundationEssentials
 import ReceiptVerification
@@ -13,7 +13,8 @@ let verifier = ReceiptVerifier(
 
 switch verifier.verify(receiptBytes) {
 case .valid(let receipt):
-  for transaction in receipt.transactions { print("bought", transaction.productId ?? "?") }
+  // Genuine does not mean paid for: the purchase may have expired, or may have been refunded.
+  for purchase in receipt.activePurchases(at: SystemClock.now()) { print("grant", purchase.productId ?? "?") }
 case .invalid(let receipt):
   print("refused:", receipt.reason)
 case .undetermined(let receipt):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
+internal import ReceiptVerification
 package import Entitlements
 package import Storefront
 

@@ -33,12 +33,14 @@ def verify_batch(receipts):
 
 verdict = verify(receipts[0])
 if verdict["verdict"] == "valid":
-    for transaction in verdict["transactions"]:
-        print("bought", transaction["productId"])
+    # Genuine is not enough: a purchase may have expired, or may have been refunded.
+    for purchase in verdict["transactions"]:
+        if purchase["grantsAccess"]:
+            print("grant", purchase["productId"], "×", purchase["remainingQuantity"])
 elif verdict["verdict"] == "invalid":
     sys.exit(f"refused: {verdict['reason']['code']}")
 else:
     sys.exit("could not be checked now; try again")
 
 for verdict in verify_batch(receipts):
-    print(verdict["index"], verdict["verdict"])
+    print(verdict["index"], verdict["verdict"], verdict.get("standing"))

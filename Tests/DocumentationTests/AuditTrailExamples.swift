@@ -67,7 +67,9 @@ import TransparencyLog
         verdict, receipt: receipt, policyDigest: policy, at: SystemClock.now(), rules: [.consumableAgain],
         options: RecordingOptions(customer: account.id))
       let decision = try await log.grant([request])[0]
-      if decision.isGranted { unlock() }
+      if decision.isGranted, verdict.receipt?.standing(at: SystemClock.now())?.grantsAccess == true {
+        unlock()
+      }
     }
 
     #expect(unlocked == 1)

@@ -47,19 +47,25 @@ import Testing
     let world = try World()
     let purchaseToken = try await world.buy()
     let (transport, contents) = (EmulatedPlayTransport(world.play), world.keyFile)
-    var granted: [ProductPurchaseV2] = []
-    func grant(_ purchase: ProductPurchaseV2) { granted.append(purchase) }
+    var granted: [String] = []
+    func grant(_ products: [String]) { granted += products }
 
     let client = GooglePlayClient(
       transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
+    let now = SystemClock.now()
     let purchase = try await client.send(.product(purchaseToken))
-    if purchase.purchaseStateContext?.purchaseState == .purchased {
-      grant(purchase)
+    guard let id = PlayEntitlement.ID(packageName: "com.example.app", purchaseToken: purchaseToken) else {
+      return
+    }
+    var ledger = EntitlementLedger()
+    ledger.apply(purchase, to: id, asOf: now)
+    if let entitlement = ledger[id], entitlement.standing(at: now).grantsAccess {
+      grant(entitlement.productIds(at: now))
       try await client.send(
         .acknowledgeProduct(of: "coins", token: purchaseToken, with: ProductAcknowledgeRequest()))
     }
 
-    #expect(granted == [purchase])
+    #expect(granted == ["coins"])
     #expect(try await client.send(.product(purchaseToken)).acknowledgementState == .acknowledged)
   }
 

@@ -36,6 +36,25 @@ import Testing
     #expect(verdict.reason?.code == .chainUntrusted)
   }
 
+  @Test func whatToGrant() throws {
+    let verifier = try ReceiptVerifier(
+      trust: TestAuthority.es256().trustAnchors,
+      policy: VerificationPolicy(bundleIds: .any, environments: [.sandbox]))
+    let consumable = try TestReceipts().signedTransaction {
+      $0.type = .consumable
+      $0.expiresDate = nil
+    }
+    let receipt = try #require(verifier.verify(consumable).receipt)
+    var granted: [Int64] = []
+    func grant(_ product: String?, _ quantity: Int64) { granted.append(quantity) }
+
+    for purchase in receipt.activePurchases(at: SystemClock.now()) {
+      grant(purchase.productId, purchase.remainingQuantity(at: SystemClock.now()))
+    }
+
+    #expect(granted == [1])
+  }
+
   @Test func markersOfOnesOwn() throws {
     var options = CertificateAuthority.Options(start: TestAuthority.validFrom, days: TestAuthority.leafDays)
     options.leafMarker = "1.3.6.1.4.1.99999.1"

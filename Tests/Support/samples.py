@@ -45,6 +45,11 @@ TRANSACTION_REPORTED = {
     "price": 4990,
     "currency": "CHF",
     "storefront": "CHE",
+    "standing": "expired",
+    "standingSince": "2025-04-01T10:00:00.000Z",
+    "standingSource": "receipt",
+    "grantsAccess": False,
+    "remainingQuantity": 1,
 }
 
 RENEWAL_INFO = {

@@ -127,11 +127,15 @@ extension ReceiptVerifier {
   ) throws(ValidationError) -> VerifiedReceipt {
     let acceptance = try evaluator.evaluate(content, claims: claims, in: context, trace: trace)
     knownSigners.insert(content.proven.signer, of: content.proven.message.format)
-    guard let reason = acceptance.unprovenEnvironment else {
-      return VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested)
+    let receipt = VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested)
+    do throws(ValidationError) {
+      if case .receipt = context { try evaluator.requireCurrentPurchase(of: receipt) }
+    } catch {
+      // If the environment is not proven either, that is the reason to state: a checker determines both.
+      if case .invalid = error.outcome { throw error }
+      if acceptance.unprovenEnvironment == nil { throw error }
     }
-    throw .undetermined(
-      reason,
-      signatureVerified: VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested))
+    if let reason = acceptance.unprovenEnvironment { throw .undetermined(reason, signatureVerified: receipt) }
+    return receipt
   }
 }

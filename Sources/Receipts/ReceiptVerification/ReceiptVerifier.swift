@@ -13,7 +13,7 @@ public import ReceiptCrypto
 ///   trust: .apple,
 ///   policy: VerificationPolicy(bundleIds: .oneOf(["com.example.app"]), environments: [.production]))
 /// switch verifier.verify(receiptBytes) {
-/// case .valid(let receipt): grant(receipt.transactions)
+/// case .valid(let receipt): grant(receipt.activePurchases(at: SystemClock.now()))
 /// case .invalid(let receipt): log("refused", receipt.reason)
 /// case .undetermined(let receipt): log("could not be checked", receipt.reason)
 /// }
@@ -62,6 +62,16 @@ public struct ReceiptVerifier: Sendable {
     self.diagnostics = diagnostics
   }
 
+  /// The same verifier without ``VerificationPolicy/requiresCurrentPurchase``, for what a store sends of its own accord.
+  package var acceptingLapsedPurchases: ReceiptVerifier {
+    guard policy.requiresCurrentPurchase else { return self }
+    var policy = policy
+    policy.requiresCurrentPurchase = false
+    return ReceiptVerifier(
+      trust: trust, policy: policy, intermediates: intermediates, limits: limits, clock: evaluator.clock,
+      diagnostics: diagnostics)
+  }
+
   /// Verifies a receipt of any kind, in any wrapping that ``/ReceiptCodec/UnverifiedReceipt`` reads.
   public func verify(_ bytes: [UInt8]) -> Verdict { verdict(on: recognizer.recognize(bytes)) }
 
@@ -92,7 +102,7 @@ public struct ReceiptVerifier: Sendable {
   /// found the purchase determines it: the verified receipt then states that environment as proven. A checker that
   /// names an environment other than the proven one contradicts the receipt, which makes the verdict invalid.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
-    await RemoteConsultation(policy: policy, checkers: checkers, report: diagnostics).verdict(
+    await RemoteConsultation(evaluator: evaluator, checkers: checkers, report: diagnostics).verdict(
       on: verify(bytes))
   }
 }

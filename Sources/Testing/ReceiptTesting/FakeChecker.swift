@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+public import ReceiptCodec
 public import ReceiptVerification
+internal import Synchronization
 
 /// A remote checker for tests. It gives fixed answers, and records the receipts that it receives.
 ///
@@ -17,16 +18,20 @@ public final class FakeChecker: RemoteChecker {
 
   /// The name in verdicts.
   public let name: String
+  /// The kinds of receipts that it is asked about; `nil` for every kind.
+  public let kinds: Set<ReceiptKind>?
   private let state: Mutex<State>
 
   /// Creates a checker.
   ///
   /// - Parameters:
   ///   - name: The name in verdicts.
+  ///   - kinds: The kinds of receipts that it knows; `nil` for every kind.
   ///   - answers: The answers to consecutive calls; the last one is repeated. If there are no answers, every call
   ///     fails terminally.
-  public init(name: String = "fake", answers: [CheckerAnswer]) {
+  public init(name: String = "fake", kinds: Set<ReceiptKind>? = nil, answers: [CheckerAnswer]) {
     self.name = name
+    self.kinds = kinds
     self.state = Mutex(State(answers: answers))
   }
 

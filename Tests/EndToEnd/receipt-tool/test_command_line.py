@@ -168,6 +168,8 @@ class TestVerifyOutput:
             "environment": "Production",
             "bundleId": samples.BUNDLE,
             "signedDate": samples.SIGNED_TEXT,
+            "standing": "expired",
+            "grantsAccess": False,
             "transactions": [samples.TRANSACTION_REPORTED],
         }
         assert {key: line.get(key) for key in stated} == stated

@@ -188,3 +188,13 @@ def test_all_of_them_at_once(receipt_tool, shared, intermediates):
     assert run.code == 1
     assert [line["source"] for line in run.lines] == paths
     assert [line["verdict"] == "valid" for line in run.lines] == [e["accept"] for e in ENTRIES]
+
+
+@entries("transaction", "app-receipt")
+def test_a_policy_without_apple_says_that_the_root_is_apples(receipt_tool, shared, trust, entry):
+    verdict = verify(receipt_tool, shared, entry, *trust)
+    if verdict["reason"]["code"] == "chain-length":
+        # Xcode's, which has one certificate.
+        assert "--admit-xcode" in verdict["reason"]["message"] and "xcodeCertificates" in verdict["reason"]["message"]
+    elif verdict["reason"]["code"] == "chain-untrusted" and "StoreKit" not in verdict["reason"]["message"]:
+        assert "add apple" in verdict["reason"]["message"], verdict

@@ -179,7 +179,8 @@ import Testing
           transactionId: "1001", originalTransactionId: "1000", productId: "monthly", quantity: 1,
           purchaseDate: Timestamp(secondsSince1970: 1_759_302_552), originalPurchaseDate: testStart,
           expiresDate: Timestamp(secondsSince1970: 1_761_980_952),
-          revocationDate: Timestamp(secondsSince1970: 1_759_363_200)))
+          revocationDate: Timestamp(secondsSince1970: 1_759_363_200), type: .autoRenewableSubscription,
+          offerType: .introductory, offerDiscountType: .freeTrial))
     #expect(purchases[0].webOrderLineItemId == 77)
     #expect(purchases[0].productType == .autoRenewableSubscription)
     #expect(purchases[0].isTrialPeriod == true && purchases[0].isInIntroOfferPeriod == false)

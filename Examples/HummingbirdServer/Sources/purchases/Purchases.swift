@@ -43,7 +43,8 @@ import Synchronization
     }
     router.add(middleware: ReceiptMiddleware(verifier: verifier, observer: observer))
       .post("purchases") { _, context -> String in
-        (context.receipt?.transactions ?? []).compactMap(\.productId).joined(separator: "\n")
+        (context.receipt?.activePurchases(at: SystemClock.now()) ?? []).compactMap(\.productId)
+          .joined(separator: "\n")
       }
 
     let port = arguments.dropFirst().first.flatMap { Int($0) } ?? 8080

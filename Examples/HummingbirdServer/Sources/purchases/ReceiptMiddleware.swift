@@ -12,7 +12,7 @@ struct PurchaseContext: RequestContext {
   init(source: Source) { coreContext = .init(source: source) }
 }
 
-/// Verifies the receipt in the body of a request. Only valid ones come through.
+/// Verifies the receipt in the body of a request. Only genuine ones whose purchase stands come through.
 struct ReceiptMiddleware: RouterMiddleware {
   let verifier: ReceiptVerifier
   let observer: ReceiptObserver
@@ -23,10 +23,12 @@ struct ReceiptMiddleware: RouterMiddleware {
   ) async throws -> Response {
     let body = try await request.body.collect(upTo: 1 << 20)
     switch verifier.verify(Array(body.readableBytesView), observer: observer) {
-    case .valid(let receipt):
+    // Genuine is not enough: the purchase may have expired, or may have been refunded.
+    case .valid(let receipt) where receipt.standing(at: SystemClock.now())?.grantsAccess == true:
       var context = context
       context.receipt = receipt
       return try await next(request, context)
+    case .valid: throw HTTPError(.forbidden, message: "not-current")
     case .invalid(let receipt):
       throw HTTPError(.unprocessableContent, message: receipt.reason.code.rawValue)
     case .undetermined(let receipt):

@@ -15,7 +15,8 @@
     func app(named name: String) throws -> AppConfiguration {
       var policies: [String: ReceiptVerifier] = [:]
       for policy in try names("policies", default: [AppConfiguration.defaultPolicy]) {
-        policies[policy] = try group("policy", policy).verifier()
+        policies[policy] = try group("policy", policy).verifier(
+          asksGooglePlay: try names("checkers").contains("google-play"))
       }
       var app = try AppConfiguration(name: name, policies: policies)
       app.recordsVerdicts = bool("record")
@@ -46,7 +47,8 @@
 
     // MARK: Policies
 
-    private func verifier() throws -> ReceiptVerifier {
+    /// Creates a policy's verifier. If Google Play is asked about the app's purchases, it states their environment.
+    private func verifier(asksGooglePlay: Bool) throws -> ReceiptVerifier {
       guard let bundleIds = reader.stringArray(forKey: "bundleIds"), !bundleIds.isEmpty else {
         throw error("bundleIds", "Name the bundle identifiers whose receipts are accepted.")
       }
@@ -56,6 +58,7 @@
       policy.appAppleId = reader.int(forKey: "appAppleId").map(Int64.init)
       policy.maximumAge = reader.double(forKey: "maximumAge")
       policy.allowedClockSkew = reader.double(forKey: "allowedClockSkew", default: policy.allowedClockSkew)
+      policy.requiresCurrentPurchase = bool("requireCurrent")
       if let kinds = try values("kinds", ReceiptKind.self) { policy.kinds = Set(kinds) }
       if let algorithms = try values("algorithms", ReceiptAlgorithm.self) {
         policy.algorithms = Set(algorithms)
@@ -67,6 +70,37 @@
           let key = try reading(parts[1], name) { try PublicKey(inFile: $0) }
           policy.appKeys.insert(AppKey(store, package: parts[0], publicKey: key))
         }
+      }
+      for (name, store) in [("playEnvironments", PurchaseStore.googlePlay), ("huaweiEnvironments", .huawei)] {
+        if let accepted = try values(name, ReceiptEnvironment.Category.self) {
+          policy.otherStores[store] = Set(accepted)
+        }
+      }
+      let rule = string("unstatedEnvironment") ?? (asksGooglePlay ? "ask" : "accept")
+      guard let rule = UnstatedEnvironmentRule(rawValue: rule) else {
+        throw error("unstatedEnvironment", "It takes ask, accept or refuse.")
+      }
+      let hasPlayKeys = policy.appKeys.all.contains { $0.store == .googlePlay }
+      let accepted = policy.otherStores[.googlePlay] ?? policy.environments
+      guard
+        rule != .ask || !hasPlayKeys || asksGooglePlay || accepted.isSuperset(of: [.production, .sandbox])
+      else {
+        throw error(
+          "unstatedEnvironment",
+          "Without google-play among the checkers of the app, ask leaves every purchase of Google Play undetermined."
+        )
+      }
+      policy.unstatedEnvironment = rule
+      let xcode = try reader.stringArray(forKey: "xcodeCertificates", default: []).flatMap { name in
+        try reading(name, "xcodeCertificates") { try Certificate.certificates(in: $0) }
+      }
+      if !xcode.isEmpty {
+        guard !policy.environments.isDisjoint(with: [.xcode, .localTesting]) else {
+          throw error(
+            "xcodeCertificates",
+            "It has no effect unless \(name("environments")) names xcode or local-testing.")
+        }
+        policy.selfSignedTesting = .pinned(certificates: xcode)
       }
       var anchors = TrustAnchors()
       var intermediates: [Certificate] = []

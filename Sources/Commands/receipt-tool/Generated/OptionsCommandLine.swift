@@ -25,6 +25,24 @@ struct AppKeyOptions: ParsableArguments {
       "Admit keys of 1024 bits, as some test data has.",
       discussion: "Such keys can be broken, and no store uses them: never use this in production."))
   var admitsShortKeys: Bool = false
+
+  @Option(
+    name: .customLong("play-environment"),
+    help: ArgumentHelp(
+      "Accept this environment of Google Play's purchases. May be repeated. Default: those "
+        + "of --environment."))
+  var playEnvironments: [ReceiptEnvironment.Category] = []
+
+  @Option(name: .customLong("huawei-environment"), help: ArgumentHelp("The same for Huawei AppGallery."))
+  var huaweiEnvironments: [ReceiptEnvironment.Category] = []
+
+  @Option(
+    name: .customLong("unstated-environment"),
+    help: ArgumentHelp(
+      "Purchases that do not state their environment, as Google Play's: ask, accept or " + "refuse.",
+      discussion: "With ask, --check google-play must state it, unless production and sandbox are both "
+        + "accepted."))
+  var unstatedEnvironment: UnstatedEnvironmentRule = .ask
 }
 
 struct ColorOptions: ParsableArguments {

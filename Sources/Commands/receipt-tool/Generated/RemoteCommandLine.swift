@@ -105,7 +105,8 @@ struct CheckerOptions: ParsableArguments {
   @Flag(
     name: .customLong("require-current"),
     help: ArgumentHelp(
-      "Require that a subscription is active or in its grace period, and that nothing is " + "revoked.",
+      "Require that a purchase in the receipt stands: one that has expired, was refunded or"
+        + " is not paid for makes it invalid.",
       discussion: #"""
         According to the answer of app-store, if asked, or to the dates in the
         receipt, at the instant of --time or now.

@@ -11,6 +11,15 @@ extension AppKeyOptions {
 
   func validate() throws {
     try refuse(["--admit-short-keys": admitsShortKeys], unless: isGiven, "needs --play-key or --huawei-key")
+    try refuse(
+      [
+        "--play-environment": !playEnvironments.isEmpty,
+        "--unstated-environment": unstatedEnvironment != .ask,
+      ],
+      unless: !playKeys.isEmpty, "needs --play-key")
+    try refuse(
+      ["--huawei-environment": !huaweiEnvironments.isEmpty], unless: !huaweiKeys.isEmpty, "needs --huawei-key"
+    )
     for (option, values) in [("--play-key", playKeys), ("--huawei-key", huaweiKeys)] {
       for value in values where Self.parts(value) == nil {
         throw ValidationError(
@@ -37,6 +46,13 @@ extension AppKeyOptions {
       }
     }
     policy.admitsShortKeys = admitsShortKeys
+    policy.unstatedEnvironment = unstatedEnvironment
+    for (store, environments) in [
+      (PurchaseStore.googlePlay, playEnvironments), (.huawei, huaweiEnvironments),
+    ]
+    where !environments.isEmpty {
+      policy.otherStores[store] = Set(environments)
+    }
   }
 
   private static func parts(_ value: String) -> (package: String, file: String)? {

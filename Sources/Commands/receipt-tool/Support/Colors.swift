@@ -25,6 +25,12 @@ struct Colors: Sendable {
     "restored": .good,
     "INVALID": .bad, "NOT": .bad, "failed": .bad, "UNDETERMINED": .caution, "purchasing": .caution,
   ]
+  /// Returns the emphasis of a report's first word; a genuine receipt is good only if its purchase stands.
+  private static func emphasis(of word: Substring, _ next: Substring?) -> Emphasis? {
+    guard word == "VALID," else { return verdicts[word] }
+    return next == "ACTIVE" ? .good : .caution
+  }
+
   private static let states: [Substring: Emphasis] = [
     "EXPIRED": .bad, "REVOKED": .bad, "UPGRADED": .caution, "NOTE": .caution,
   ]
@@ -39,9 +45,9 @@ struct Colors: Sendable {
 
   private func painted(line: Substring) -> String {
     var words = line.split(separator: " ", omittingEmptySubsequences: false)
-    if let first = words.first, let emphasis = Self.verdicts[first] {
-      // NOT PROVEN and NOT INTACT are coloured as one.
-      let count = first == "NOT" && words.count > 1 ? 2 : 1
+    if let first = words.first, let emphasis = Self.emphasis(of: first, words.dropFirst().first) {
+      // NOT PROVEN and NOT INTACT are coloured as one, and so are a verdict and the standing after it.
+      let count = (first == "NOT" || first.hasSuffix(",")) && words.count > 1 ? 2 : 1
       words.replaceSubrange(..<count, with: [self(words[..<count].joined(separator: " "), emphasis)[...]])
     }
     return words.map { word in Self.states[word].map { self(String(word), $0) } ?? String(word) }.joined(

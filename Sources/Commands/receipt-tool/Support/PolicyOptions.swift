@@ -11,6 +11,7 @@ extension ReceiptEnvironment.Category: ExpressibleByArgument {
 }
 extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
+extension UnstatedEnvironmentRule: ExpressibleByArgument {}
 
 extension VerificationPolicy {
   var statedInstant: Timestamp? {

@@ -44,7 +44,7 @@ extension CheckerOptions {
   /// requirements.
   func signedContentChecker(_ policy: VerificationPolicy) -> SignedContentChecker? {
     let asksNoStore = !["app-store", "google-play", "huawei"].contains(where: asks)
-    guard asksNoStore, accountToken != nil || requiresCurrent else { return nil }
+    guard asksNoStore, accountToken != nil else { return nil }
     return contentChecker(policy)
   }
 

@@ -48,8 +48,12 @@ struct VerdictReport {
 
   func text() -> String {
     let place = key ?? index.map { "\(source):\($0)" } ?? source
+    let purchases = verdict.receipt?.purchases ?? []
+    let standing = instant.flatMap { purchases.standing(at: $0) }
+    let words = [verdict.word, standing?.status.rawValue].compactMap(\.self)
     var report = ReportText(
-      "\(verdict.word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)")
+      "\(words.joined(separator: ", ").uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"
+    )
     if let reason = verdict.reason {
       report.add("reason", reason.code.rawValue)
       report.add("", reason.message)
@@ -81,12 +85,16 @@ struct VerdictReport {
         report.add("", Self.text(notification.subtype?.rawValue, notification.subtype?.meaning))
         report.add("", notification.notificationUUID?.rawValue)
       }
-      for purchase in PurchaseReport.all(of: receipt, at: instant) {
-        report.add("transaction", purchase.text)
+      for purchase in purchases where purchase.unpaidState == nil {
+        report.add("transaction", purchase.text(at: instant))
       }
       report.add("renewal", receipt.renewalInfo?.text)
       if case .detached(let content) = receipt.content {
         for line in content.lines { report.add(line.name, line.value) }
+        for purchase in purchases {
+          guard let state = purchase.unpaidState else { continue }
+          report.add("NOT PAID", "\(purchase.transactionId ?? "(no order)")  state \(state)")
+        }
       }
     }
     for check in verdict.checks {
@@ -115,8 +123,8 @@ struct VerdictReport {
   }
 }
 
-extension PurchaseReport {
-  var text: String {
+extension Purchase {
+  func text(at instant: Timestamp?) -> String {
     var parts = [transaction.transactionId ?? "(no identifier)"]
     if let productId = transaction.productId { parts.append(productId) }
     if let quantity = transaction.quantity, quantity != 1 { parts.append("×\(quantity)") }
@@ -125,21 +133,24 @@ extension PurchaseReport {
     }
     if let date = transaction.purchaseDate { parts.append("bought \(date.iso8601)") }
     if let date = transaction.expiresDate {
-      parts.append("\(isExpired == true ? "EXPIRED" : "expires") \(date.iso8601)")
+      parts.append("\(instant.map { date <= $0 } == true ? "EXPIRED" : "expires") \(date.iso8601)")
     }
     if let date = transaction.revocationDate { parts.append("REVOKED \(date.iso8601)") }
     if isUpgraded == true { parts.append("UPGRADED") }
-    if let ownership = signed?.inAppOwnershipType, ownership != .purchased {
+    if let ownership = transaction.inAppOwnershipType, ownership != .purchased {
       parts.append(ownership.rawValue)
     }
-    if let price = Money.text(signed?.price, signed?.currency) { parts.append(price) }
-    let offer = [signed?.offerType.map { "\($0)" }, signed?.offerDiscountType?.rawValue, offerIdentifier]
+    if let price = Money.text(transaction.price, transaction.currency) { parts.append(price) }
+    let offer = [
+      signed?.offerType.map { "\($0)" }, signed?.offerDiscountType?.rawValue, transaction.offerIdentifier,
+    ]
     if offer.contains(where: { $0 != nil }) {
       parts.append("offer " + offer.compactMap { $0 }.joined(separator: " "))
     }
     if inApp?.isTrialPeriod == true { parts.append("trial period") }
     if inApp?.isInIntroOfferPeriod == true { parts.append("introductory offer period") }
     if let account = signed?.appAccountToken { parts.append("account \(account.rawValue)") }
+    if let instant { parts.append(standing(at: instant).text) }
     return parts.joined(separator: "  ")
   }
 }
@@ -172,11 +183,15 @@ extension DetachedContent {
         ("valid until", license.validUntil?.iso8601 ?? "(not stated)"),
       ]
     case .googlePlayPurchase, .googlePlayOrders, .huaweiPurchase:
-      var lines = unpaid.map { purchase in
-        ("NOT PAID", "\(purchase.orderId ?? "(no order)")  state \(purchase.state)")
-      }
-      if let account = obfuscatedAccountId { lines.append(("account", account)) }
-      return lines
+      return obfuscatedAccountId.map { [("account", $0)] } ?? []
     }
+  }
+}
+
+extension PurchaseStanding {
+  /// The standing and what says so, such as `refunded since 2026-01-02T03:04:05.000Z (receipt)`.
+  fileprivate var text: String {
+    let dates = [since.map { " since \($0.iso8601)" }, until.map { " until \($0.iso8601)" }]
+    return "\(status.rawValue)\(dates.compactMap(\.self).joined()) (\(source.rawValue))"
   }
 }

@@ -26,6 +26,7 @@ extension VerifyCommand {
     var policy = try policy.policy(resolved)
     try appKeys.apply(to: &policy, kinds: self.policy.kinds)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
+    policy.requiresCurrentPurchase = checks.requiresCurrent
     // The transport is created only for remote checks: other verifications need no network.
     let transport = checks.specifications.isEmpty ? nil : servers.transport()
     defer { transport?.shutdown() }

@@ -25,6 +25,8 @@ public struct NotificationReceiver: Sendable {
   public static let acceptedHTTPStatus = 200
 
   package let verifier: ReceiptVerifier
+  /// The verifier that admits notifications about purchases that no longer stand.
+  private let notifications: ReceiptVerifier
   /// The largest body that is read, in bytes; read at most one byte more than this from the network.
   package let maximumByteCount: Int
 
@@ -35,6 +37,7 @@ public struct NotificationReceiver: Sendable {
   ///   - maximumByteCount: The largest body that is read; 1 MiB by default, many times the size of Apple's.
   public init(verifier: ReceiptVerifier, maximumByteCount: Int = 1 << 20) {
     self.verifier = verifier
+    notifications = verifier.acceptingLapsedPurchases
     self.maximumByteCount = maximumByteCount
   }
 
@@ -54,7 +57,7 @@ public struct NotificationReceiver: Sendable {
     } catch {
       throw .malformed(error)
     }
-    switch verifier.verify(.jws(jws)) {
+    switch notifications.verify(.jws(jws)) {
     case .valid(let receipt):
       guard let notification = AppStoreNotification(receipt) else { throw .wrongKind(receipt.kind) }
       return notification

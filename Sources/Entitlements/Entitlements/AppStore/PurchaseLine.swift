@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import ReceiptVerification
 
 extension PurchaseLine: LineFacts {
   mutating func join(_ other: PurchaseLine) {
@@ -146,7 +147,7 @@ extension PurchaseLine {
     }
     let isSharingWithdrawn =
       transaction.isSharingWithdrawn ?? notified.map { $0.notificationType == .revoke }
-      ?? [.familyShared, .assigned].contains(transaction.inAppOwnershipType)
+      ?? transaction.isShared
     return Entitlement.Revocation(
       date: date, reason: transaction.revocationReason, type: transaction.revocationType,
       percentage: transaction.revocationPercentage, isSharingWithdrawn: isSharingWithdrawn)
@@ -178,15 +179,6 @@ extension JWSTransaction {
   /// belong to one purchase; those after the first restored it.
   var isOfPeriod: Bool { type == .autoRenewableSubscription || type == nil }
 
-  /// `true` if the revocation withdrew sharing with this customer, `false` if it was a refund; `nil` if it does not
-  /// say.
-  var isSharingWithdrawn: Bool? {
-    switch revocationType {
-    case .some(.familyRevoke), .some(.assignmentRevoke): true
-    case .some: false
-    case nil: nil
-    }
-  }
   /// The transaction with only the members that determine access.
   fileprivate var withoutCustomer: JWSTransaction {
     var transaction = JWSTransaction()

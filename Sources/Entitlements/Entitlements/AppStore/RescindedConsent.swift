@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
+package import ReceiptVerification
 
 extension RescindedConsent {
   package var environment: ReceiptEnvironment.Category { id.environment }
@@ -28,7 +29,8 @@ extension RescindedConsent: StoreLine {
 
   package var statedCustomer: String? { nil }
   package var dueInstants: [Timestamp] { [] }
-  package func standing(at instant: Timestamp) -> String { Self.state }
+  package func condition(at instant: Timestamp) -> String { Self.state }
+  package var timeline: StandingTimeline? { nil }
 
   package func report(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("bundleId", bundleId)

@@ -67,27 +67,6 @@ extension Entitlement {
 }
 
 extension Entitlement {
-  /// The state of a purchase at an instant.
-  public enum State: String, Sendable, Hashable, CaseIterable {
-    /// The purchase is paid for and has not expired; without an expiry it stays active until it is refunded.
-    case active
-    /// The renewal could not be charged for; service continues during the billing grace period.
-    case inGracePeriod = "in-grace-period"
-    /// The renewal could not be charged for; the App Store retries for up to 60 days, without service.
-    case inBillingRetry = "in-billing-retry"
-    /// The subscription expired.
-    case expired
-    /// The purchase is no longer shared with this customer.
-    case revoked
-    /// The purchase was refunded, in full or in part.
-    case refunded
-    /// The purchase was replaced immediately by another product of the subscription group, whose transaction
-    /// is not known yet.
-    case upgraded
-  }
-}
-
-extension Entitlement {
   /// A refund that the customer requested.
   public struct Refund: Sendable, Hashable {
     /// The progress of the refund.
@@ -146,22 +125,6 @@ extension Entitlement {
       self.type = type
       self.percentage = percentage
       self.isSharingWithdrawn = isSharingWithdrawn
-    }
-  }
-}
-
-extension Entitlement {
-  /// A period of a subscription whose transaction is not known.
-  package struct LaterPeriod: Sendable, Hashable {
-    /// The product.
-    package let productId: String?
-    /// The time at which the period expires or renews.
-    package let expiresDate: Timestamp
-
-    /// Creates one from its fields.
-    package init(productId: String?, expiresDate: Timestamp) {
-      self.productId = productId
-      self.expiresDate = expiresDate
     }
   }
 }

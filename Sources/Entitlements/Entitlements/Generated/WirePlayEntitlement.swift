@@ -20,13 +20,15 @@ extension PlayEntitlement {
     public let voided: Voided?
     /// The quantity that was not refunded, according to Google Play's last answer.
     package let refundable: Int64?
+    /// Indicates whether it was consumed.
+    package let isConsumed: Bool
     /// The refunds of a part of the quantity, by date.
     package let partialRefunds: [PartialRefund]
 
     /// Creates one from its fields.
     package init(
       productId: String?, orderId: String?, expiryTime: Timestamp?, renews: Bool, quantity: Int64,
-      voided: Voided?, refundable: Int64?, partialRefunds: [PartialRefund]
+      voided: Voided?, refundable: Int64?, isConsumed: Bool, partialRefunds: [PartialRefund]
     ) {
       self.productId = productId
       self.orderId = orderId
@@ -35,6 +37,7 @@ extension PlayEntitlement {
       self.quantity = quantity
       self.voided = voided
       self.refundable = refundable
+      self.isConsumed = isConsumed
       self.partialRefunds = partialRefunds
     }
   }
@@ -87,6 +90,8 @@ extension PlayEntitlement {
     case paused
     /// The subscription expired, or Google Play no longer knows the purchase.
     case expired
+    /// The purchase was consumed; nothing may be granted again.
+    case consumed
     /// The purchase was cancelled before it was paid for, or Google Play refunded it.
     case cancelled
     /// The order was refunded, charged back or revoked, or its whole quantity refunded.
@@ -100,7 +105,7 @@ extension PlayEntitlement {
 
 extension PlayEntitlement {
   /// The state and the quantities of the purchase at an instant.
-  package struct Standing: Sendable, Hashable {
+  package struct Condition: Sendable, Hashable {
     /// The state.
     package let state: State
     /// The quantity of each line item that gives access; 0 for the others.

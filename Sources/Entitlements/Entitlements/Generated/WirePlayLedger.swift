@@ -17,6 +17,8 @@ package struct PlayItem: Sendable, Hashable {
   package var orderId: String?
   /// The number of them that were not refunded, if Google Play said so.
   package var refundable: Int64?
+  /// `true` if it was consumed.
+  package var isConsumed: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -32,6 +34,7 @@ extension PlayItem: JSONObject {
     case quantity
     case orderId
     case refundable
+    case isConsumed
   }
 
   package static let fieldNames = JSONFieldNames<Field>()
@@ -44,6 +47,7 @@ extension PlayItem: JSONObject {
     case .quantity: try coder.code(&quantity)
     case .orderId: try coder.code(&orderId)
     case .refundable: try coder.code(&refundable)
+    case .isConsumed: try coder.code(&isConsumed)
     }
   }
 }

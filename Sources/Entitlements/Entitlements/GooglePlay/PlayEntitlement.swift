@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
+public import ReceiptVerification
 
 extension PlayEntitlement {
   /// The identifier of the purchase.
@@ -56,7 +57,20 @@ extension PlayEntitlement {
 }
 
 extension PlayEntitlement.State {
-  var grantsAccess: Bool { self == .active || self == .inGracePeriod }
+  var grantsAccess: Bool { status == .active }
+
+  package var status: PurchaseStanding.Status {
+    switch self {
+    case .pending: .pending
+    case .active, .inGracePeriod: .active
+    case .onHold, .paused, .expired: .expired
+    case .consumed: .consumed
+    case .cancelled: .revoked
+    case .refunded: .refunded
+    case .replaced: .upgraded
+    case .unknown: .unknown
+    }
+  }
 }
 
 extension PlayEntitlement {
@@ -78,7 +92,7 @@ extension PlayEntitlement {
     if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
     if let replaced, instant >= replaced.date { return .replaced }
     if let goneDate, instant >= goneDate { return .expired }
-    guard isSubscription else { return productState }
+    guard isSubscription else { return item.isConsumed && productState == .active ? .consumed : productState }
     let isCurrent = item.expiryTime.map { instant < $0 } ?? false
     return switch purchase.state {
     case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
@@ -103,6 +117,22 @@ extension PlayEntitlement {
     let quantity = item.quantity
     let stated = instant >= asOf ? item.refundable ?? quantity : quantity
     return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
+  }
+
+  /// Returns the standing at an instant, in terms that all stores share.
+  public func standing(at instant: Timestamp) -> PurchaseStanding { standings.standing(at: instant) }
+
+  private var standings: StandingTimeline {
+    StandingTimeline(from: start, due: dueInstants, .ledger) { state(at: $0).status }
+  }
+
+  /// The instant from which the first known state holds; `nil` if Google Play does not state it.
+  private var start: Timestamp? {
+    switch purchase.state {
+    case "SUBSCRIPTION_STATE_ON_HOLD", "SUBSCRIPTION_STATE_PAUSED": items.compactMap(\.expiryTime).max()
+    case "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED", "CANCELLED": nil
+    default: purchase.startTime
+    }
   }
 
   package func items(at instant: Timestamp) -> [Item] {
@@ -181,13 +211,15 @@ extension PlayEntitlement: StoreLine {
 
   package var statedCustomer: String? { obfuscatedAccountId }
 
+  package var timeline: StandingTimeline? { standings }
+
   package var dueInstants: [Timestamp] {
     [replaced?.date, goneDate, asOf].compactMap(\.self)
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
   }
 
-  package func standing(at instant: Timestamp) -> Standing {
-    Standing(
+  package func condition(at instant: Timestamp) -> Condition {
+    Condition(
       state: state(at: instant),
       quantities: items.map { item in
         state(of: item, at: instant).grantsAccess ? remainingQuantity(of: item, at: instant) : 0
@@ -202,7 +234,7 @@ extension PlayEntitlement: StoreLine {
     return switch state(at: instant) {
     case .active, .expired: StoreRenewal(due: expiryTime, isAwaited: false)
     case .inGracePeriod, .onHold, .paused, .pending: StoreRenewal(due: expiryTime, isAwaited: true)
-    case .cancelled, .refunded, .replaced, .unknown: nil
+    case .cancelled, .consumed, .refunded, .replaced, .unknown: nil
     }
   }
 
@@ -228,6 +260,7 @@ extension PlayEntitlement: StoreLine {
     object.member("productId", item.productId)
     object.member("orderId", item.orderId)
     object.member("state", state(of: item, at: instant).rawValue)
+    object.member("standing", state(of: item, at: instant).status.rawValue)
     object.member("quantity", remainingQuantity(of: item, at: instant))
     object.member("expiresDate", item.expiryTime)
     object.member("revocationDate", item.voided?.date)

@@ -66,7 +66,8 @@ extension PlayPurchaseLine: LineFacts {
       PlayEntitlement.Item(
         productId: item.productId, orderId: order(of: item, in: purchase), expiryTime: item.expiryTime,
         renews: item.renews ?? false, quantity: item.quantity ?? 1, voided: firstVoid(of: item, in: purchase),
-        refundable: item.refundable, partialRefunds: partialRefunds(in: purchase))
+        refundable: item.refundable, isConsumed: item.isConsumed ?? false,
+        partialRefunds: partialRefunds(in: purchase))
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import ReceiptVerification
 
 /// The reported state of an entitlement.
 ///
@@ -58,6 +59,8 @@ extension ChangeKind {
       self = .revoked
     } else if new.grantsAccess {
       self = Self.granting(from: old, to: new)
+    } else if new.state == PlayEntitlement.State.consumed.rawValue {
+      self = .updated
     } else if old?.grantsAccess ?? (new.state == Entitlement.State.expired.rawValue) {
       self = .expired
     } else {

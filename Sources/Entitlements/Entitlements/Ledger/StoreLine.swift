@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
+package import ReceiptVerification
 
 /// A line of a ledger, such as a purchase in a store with its renewals: its identity, and its state at an instant.
 ///
@@ -10,7 +11,7 @@ package import ReceiptCodec
 package protocol StoreLine: Sendable, Hashable {
   associatedtype ID: StoreLineID
   /// The properties that change by themselves.
-  associatedtype Standing: Hashable
+  associatedtype Condition: Hashable
 
   /// The type of its JSON object.
   static var reportType: String { get }
@@ -26,10 +27,12 @@ package protocol StoreLine: Sendable, Hashable {
   var statedCustomer: String? { get }
   /// The names of other lines about the same customer, which an erasure of the customer erases, too.
   var namesOfCustomer: [String] { get }
-  /// The instants at which the standing may change by itself.
+  /// The instants at which the condition may change by itself.
   var dueInstants: [Timestamp] { get }
 
-  func standing(at instant: Timestamp) -> Standing
+  func condition(at instant: Timestamp) -> Condition
+  /// The standing of the purchase, in terms that all stores share; `nil` for a line that is no purchase.
+  var timeline: StandingTimeline? { get }
   /// Returns the renewal after the store's last message; `nil` if nothing renews.
   func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal?
   /// Writes the members of its JSON object after the identifier, with the state at an instant.
@@ -49,12 +52,13 @@ extension StoreLine {
   package func append(to object: inout JSONWriter, at instant: Timestamp) {
     object.member(Self.identifierMember, id.identifier)
     report(to: &object, at: instant)
+    timeline?.standing(at: instant).write(to: &object)
   }
 
-  /// Returns the first instant after another at which the standing changes; `nil` if it never does.
+  /// Returns the first instant after another at which the condition changes; `nil` if it never does.
   func nextDueInstant(after instant: Timestamp) -> Timestamp? {
-    let present = standing(at: instant)
-    return dueInstants.sorted().first { $0 > instant && standing(at: $0) != present }
+    let present = condition(at: instant)
+    return dueInstants.sorted().first { $0 > instant && condition(at: $0) != present }
   }
 }
 

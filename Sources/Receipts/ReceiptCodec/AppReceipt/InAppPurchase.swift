@@ -17,7 +17,9 @@ extension InAppPurchase {
       Transaction(
         transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
         quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
-        expiresDate: expiresDate, revocationDate: cancellationDate)
+        expiresDate: expiresDate, revocationDate: cancellationDate, type: productType?.productType,
+        offerType: offerType, offerIdentifier: promotionalOfferId,
+        offerDiscountType: isTrialPeriod == true ? .freeTrial : nil)
     }
     set {
       quantity = newValue.quantity
@@ -28,7 +30,14 @@ extension InAppPurchase {
       originalPurchaseDate = newValue.originalPurchaseDate
       expiresDate = newValue.expiresDate
       cancellationDate = newValue.revocationDate
+      productType = newValue.type.flatMap(AppReceiptProductType.init)
+      promotionalOfferId = newValue.offerIdentifier
     }
+  }
+
+  private var offerType: OfferType? {
+    if promotionalOfferId != nil { return .promotional }
+    return isTrialPeriod == true || isInIntroOfferPeriod == true ? .introductory : nil
   }
 
   /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes. It is not an initializer,

@@ -63,7 +63,8 @@ extension GooglePlayPurchase {
   package var transactions: [Transaction] {
     var transaction = Transaction(
       transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId, quantity: quantity,
-      purchaseDate: purchaseTime, purchaseToken: purchaseToken)
+      purchaseDate: purchaseTime, type: autoRenewing == nil ? nil : .autoRenewableSubscription,
+      appAccountToken: obfuscatedAccountId, purchaseToken: purchaseToken)
     let products = products
     // The test data of some libraries names no product.
     guard !products.isEmpty else { return [transaction] }
@@ -83,7 +84,27 @@ extension HuaweiPurchase {
     Transaction(
       transactionId: orderId, originalTransactionId: oriSubscriptionId ?? subscriptionId,
       productId: productId, quantity: quantity, purchaseDate: purchaseTime ?? purchaseTimeMillis,
-      originalPurchaseDate: oriPurchaseTime, expiresDate: expirationDate, purchaseToken: purchaseToken)
+      originalPurchaseDate: oriPurchaseTime, expiresDate: expirationDate, type: kind?.productType,
+      price: hundredths.map { $0 * 10 }, currency: currency, purchaseToken: purchaseToken)
+  }
+
+  /// The price times 100; `nil` for a price beyond a million million, which cannot be one.
+  private var hundredths: Int64? {
+    guard let hundredths = price?.int64 ?? price?.string.flatMap({ Int64($0) }),
+      hundredths.magnitude <= 100_000_000_000_000
+    else { return nil }
+    return hundredths
+  }
+}
+
+extension HuaweiProductKind {
+  fileprivate var productType: ProductType? {
+    switch self {
+    case .consumable: .consumable
+    case .nonConsumable: .nonConsumable
+    case .subscription: .autoRenewableSubscription
+    case .unknown: nil
+    }
   }
 }
 

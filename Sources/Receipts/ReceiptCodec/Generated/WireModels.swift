@@ -22,6 +22,23 @@ public struct Transaction: Sendable, Hashable {
   public var expiresDate: Timestamp?
   /// The date on which the store refunded or revoked the purchase (`revocationDate`, attribute 1712).
   public var revocationDate: Timestamp?
+  /// The type of the product (`type`, attribute 1707; `kind` at Huawei).
+  public var type: ProductType?
+  /// The app's own identifier of the customer's account (`appAccountToken`; `obfuscatedAccountId` at Google
+  /// Play).
+  public var appAccountToken: String?
+  /// The price times 1000, in ``currency`` (`price`): 1990 for 1.99.
+  public var price: Int64?
+  /// The currency of the price, ISO 4217 (`currency`).
+  public var currency: String?
+  /// The kind of offer that applied (`offerType`, attributes 1713, 1719 and 1721).
+  public var offerType: OfferType?
+  /// The identifier of the offer (`offerIdentifier`, attribute 1721).
+  public var offerIdentifier: String?
+  /// The payment mode of the offer (`offerDiscountType`, attribute 1713).
+  public var offerDiscountType: OfferDiscountType?
+  /// Bought by this customer, or shared with them (`inAppOwnershipType`).
+  public var inAppOwnershipType: InAppOwnershipType?
   /// The identifier of the purchase in the APIs of Google Play and Huawei (`purchaseToken`). For a
   /// subscription it also covers the renewals.
   public var purchaseToken: String?
@@ -42,12 +59,24 @@ public struct Transaction: Sendable, Hashable {
   ///     `expires-date`).
   ///   - revocationDate: The date on which the store refunded or revoked the purchase (`revocationDate`,
   ///     attribute 1712).
+  ///   - type: The type of the product (`type`, attribute 1707; `kind` at Huawei).
+  ///   - appAccountToken: The app's own identifier of the customer's account (`appAccountToken`;
+  ///     `obfuscatedAccountId` at Google Play).
+  ///   - price: The price times 1000, in ``currency`` (`price`): 1990 for 1.99.
+  ///   - currency: The currency of the price, ISO 4217 (`currency`).
+  ///   - offerType: The kind of offer that applied (`offerType`, attributes 1713, 1719 and 1721).
+  ///   - offerIdentifier: The identifier of the offer (`offerIdentifier`, attribute 1721).
+  ///   - offerDiscountType: The payment mode of the offer (`offerDiscountType`, attribute 1713).
+  ///   - inAppOwnershipType: Bought by this customer, or shared with them (`inAppOwnershipType`).
   ///   - purchaseToken: The identifier of the purchase in the APIs of Google Play and Huawei
   ///     (`purchaseToken`). For a subscription it also covers the renewals.
   public init(
     transactionId: String? = nil, originalTransactionId: String? = nil, productId: String? = nil,
     quantity: Int64? = nil, purchaseDate: Timestamp? = nil, originalPurchaseDate: Timestamp? = nil,
-    expiresDate: Timestamp? = nil, revocationDate: Timestamp? = nil, purchaseToken: String? = nil
+    expiresDate: Timestamp? = nil, revocationDate: Timestamp? = nil, type: ProductType? = nil,
+    appAccountToken: String? = nil, price: Int64? = nil, currency: String? = nil, offerType: OfferType? = nil,
+    offerIdentifier: String? = nil, offerDiscountType: OfferDiscountType? = nil,
+    inAppOwnershipType: InAppOwnershipType? = nil, purchaseToken: String? = nil
   ) {
     self.transactionId = transactionId
     self.originalTransactionId = originalTransactionId
@@ -57,6 +86,14 @@ public struct Transaction: Sendable, Hashable {
     self.originalPurchaseDate = originalPurchaseDate
     self.expiresDate = expiresDate
     self.revocationDate = revocationDate
+    self.type = type
+    self.appAccountToken = appAccountToken
+    self.price = price
+    self.currency = currency
+    self.offerType = offerType
+    self.offerIdentifier = offerIdentifier
+    self.offerDiscountType = offerDiscountType
+    self.inAppOwnershipType = inAppOwnershipType
     self.purchaseToken = purchaseToken
   }
 }

@@ -82,7 +82,10 @@ extension JWSTransaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
       quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
-      expiresDate: expiresDate, revocationDate: revocationDate)
+      expiresDate: expiresDate, revocationDate: revocationDate, type: type,
+      appAccountToken: appAccountToken?.rawValue, price: price, currency: currency, offerType: offerType,
+      offerIdentifier: offerIdentifier, offerDiscountType: offerDiscountType,
+      inAppOwnershipType: inAppOwnershipType)
   }
 
   /// Creates a payload from the fields that all receipt formats share.
@@ -96,6 +99,14 @@ extension JWSTransaction {
     expiresDate = transaction.expiresDate
     quantity = transaction.quantity
     revocationDate = transaction.revocationDate
+    type = transaction.type
+    appAccountToken = transaction.appAccountToken.map { UUIDString(rawValue: $0) }
+    price = transaction.price
+    currency = transaction.currency
+    offerType = transaction.offerType
+    offerIdentifier = transaction.offerIdentifier
+    offerDiscountType = transaction.offerDiscountType
+    inAppOwnershipType = transaction.inAppOwnershipType
   }
 }
 

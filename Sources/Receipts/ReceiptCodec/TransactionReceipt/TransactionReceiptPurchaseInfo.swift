@@ -19,7 +19,12 @@ extension TransactionReceiptPurchaseInfo {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
       quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
-      expiresDate: expiresDate)
+      expiresDate: expiresDate,
+      inAppOwnershipType: additionalEntry("in-app-ownership-type").map { InAppOwnershipType(rawValue: $0) })
+  }
+
+  private func additionalEntry(_ key: String) -> String? {
+    additionalEntries.first { $0.key == key }?.value
   }
 
   /// The keys, in the App Store's order.

@@ -156,8 +156,11 @@ struct SignerResolver: Sendable {
       guard !roots.isEmpty else {
         throw .invalid(
           .chainUntrusted, at: "certificate 2",
-          "The root \"\(root.subject)\" with SHA-256 \(root.sha256FingerprintHex) is not trusted. If the receipt is "
-            + "from a store of your own, trust that store's root.")
+          TrustAnchors.apple.contains(root)
+            ? "The root is Apple's \"\(root.subject)\", and the policy does not trust Apple's roots: add apple to them "
+              + "(setting: trust)."
+            : "The root \"\(root.subject)\" with SHA-256 \(root.sha256FingerprintHex) is not trusted. If the receipt is "
+              + "from a store of your own, trust that store's root (setting: trust).")
       }
       // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so no other root and no issuer
       // from elsewhere is considered.
@@ -206,8 +209,8 @@ struct SignerResolver: Sendable {
         .chainLength, at: "$.x5c of the JWS header",
         "The header carries \(certificates.count) certificate(s); it must carry leaf, intermediate and root."
           + (certificates.count == 1
-            ? " Xcode and unit tests sign with one: pin it to admit them (receipt-tool: --admit-xcode "
-              + "--trust FILE)." : ""))
+            ? " Xcode and unit tests sign with one, which proves no purchase. To admit them, pin it (receipt-tool: "
+              + "--admit-xcode --trust FILE; receipt-server: xcodeCertificates)." : ""))
     }
   }
 

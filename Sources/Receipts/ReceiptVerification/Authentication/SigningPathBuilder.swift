@@ -145,10 +145,15 @@ struct SigningPathBuilder {
   }
 
   private func untrusted(_ certificate: Certificate, at place: String = "certificate 0") -> ValidationError {
-    .invalid(
+    let isIssuedByApple = (intermediates + TrustAnchors.apple.certificates).contains {
+      $0.subjectDER == certificate.issuerDER && TrustAnchors.apple.contains($0)
+    }
+    return .invalid(
       .chainUntrusted, at: place,
-      "No path leads from \"\(certificate.subject)\" to a trusted root; its issuer is "
-        + "\"\(certificate.issuer)\". If the receipt is from a store of your own, trust that store's root.")
+      "No path leads from \"\(certificate.subject)\" to a trusted root; its issuer is \"\(certificate.issuer)\". "
+        + (isIssuedByApple
+          ? "That is Apple's root, and the policy does not trust Apple's roots: add apple to them (setting: trust)."
+          : "If the receipt is from a store of your own, trust that store's root (setting: trust)."))
   }
 
   /// Returns the error for a leaf whose issuer was not found. If the issuer's organization is that of a trusted root,

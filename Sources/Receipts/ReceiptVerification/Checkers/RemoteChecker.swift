@@ -7,6 +7,13 @@ public protocol RemoteChecker: Sendable {
   /// A short name for verdicts and logs, for example `app-store`.
   var name: String { get }
 
+  /// The kinds of receipts that the source knows; `nil`, the default, for every kind.
+  ///
+  /// If another checker knows the kind of a receipt, those that do not are not asked about it, so that one list of
+  /// checkers serves the receipts of several stores. If none does, they are asked, and their failure leaves the verdict
+  /// undetermined.
+  var kinds: Set<ReceiptKind>? { get }
+
   /// Asks about a receipt whose signature is valid.
   ///
   /// Its environment may still be a claim (``VerifiedReceipt/isEnvironmentProven``).
@@ -20,11 +27,22 @@ public protocol RemoteChecker: Sendable {
 }
 
 extension RemoteChecker {
+  /// Every kind.
+  public var kinds: Set<ReceiptKind>? { nil }
+
   /// Times ``check(_:)``.
   public func report(on receipt: VerifiedReceipt) async -> CheckerReport {
     let start = ContinuousClock.now
     let answer = await check(receipt)
     return CheckerReport(name: name, answer: answer, duration: ContinuousClock.now - start)
+  }
+}
+
+extension [any RemoteChecker] {
+  /// Returns the checkers to ask about a receipt of a kind.
+  package func asked(about kind: ReceiptKind) -> [any RemoteChecker] {
+    guard contains(where: { $0.kinds?.contains(kind) == true }) else { return self }
+    return filter { $0.kinds?.contains(kind) ?? true }
   }
 }
 
@@ -66,6 +84,13 @@ public struct CheckerReport: Sendable, Hashable {
   var revokedTransactions: [CheckerResponse.RevokedTransaction] {
     var found = parts.flatMap(\.revokedTransactions)
     if case .response(let response) = answer { found += response.revokedTransactions }
+    return found
+  }
+
+  /// The standings that this checker and the checkers that it asked state.
+  var checkedStandings: [CheckedStanding] {
+    var found = parts.flatMap(\.checkedStandings)
+    if case .response(let response) = answer { found += response.purchases }
     return found
   }
 }

@@ -4,27 +4,23 @@ internal import ReceiptCodec
 
 /// Asks checkers about a receipt after its local verdict.
 struct RemoteConsultation {
-  let policy: VerificationPolicy
+  let evaluator: PolicyEvaluator
   let checkers: [any RemoteChecker]
   let report: (@Sendable (VerificationDiagnostic) -> Void)?
 
+  private var policy: VerificationPolicy { evaluator.policy }
+
   /// Asks the checkers in turn and returns the verdict: see ``ReceiptVerifier/verify(_:checkers:)``.
   func verdict(on local: Verdict) async -> Verdict {
-    var receipt: VerifiedReceipt
+    guard let verified = local.signatureVerified, !checkers.isEmpty else { return local }
+    var receipt = verified
     var open: UndeterminedReceipt?
-    switch local {
-    case .invalid: return local
-    case .valid(let verified): receipt = verified
-    case .undetermined(let undetermined):
-      guard let verified = undetermined.signatureVerified else { return local }
-      receipt = verified
-      open = undetermined
-    }
-    guard !checkers.isEmpty else { return local }
+    // An expired purchase is not open: whether it was renewed is evaluated below, as any standing is.
+    if case .undetermined(let undetermined) = local { open = undetermined }
 
     var unanswered: ValidationError?
     var reports: [CheckerReport] = []
-    for checker in checkers {
+    for checker in checkers.asked(about: receipt.kind) {
       let report = await checker.report(on: receipt)
       reports.append(report)
       do throws(ValidationError) {
@@ -45,13 +41,22 @@ struct RemoteConsultation {
         if unanswered == nil || error.isRetryable && unanswered?.isRetryable == false { unanswered = error }
       }
     }
+    receipt.checks = reports
+    if unanswered == nil, open == nil || open?.reason.code == .standingUnknown {
+      do throws(ValidationError) {
+        try evaluator.requireCurrentPurchase(of: receipt)
+        open = nil
+      } catch {
+        explain(.verdict, passed: false, error.reason.description)
+        return error.verdict(claimedKind: receipt.kind).on(receipt).recording(reports)
+      }
+    }
     if let reason = unanswered?.reason ?? open?.reason {
       explain(.verdict, passed: false, reason.description)
     }
     if let unanswered { return unanswered.verdict(claimedKind: receipt.kind).recording(reports) }
     if let open { return Verdict.undetermined(open).recording(reports) }
     explain(.verdict, passed: true, "valid")
-    receipt.checks = reports
     return .valid(receipt)
   }
 
@@ -66,7 +71,8 @@ struct RemoteConsultation {
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
         outcome: .undetermined(isRetryable: isRetryable, signatureVerified: receipt))
     case .response(let response):
-      if let environment = response.environment, !policy.environments.contains(environment) {
+      if let environment = response.environment, !policy.environments(of: receipt.kind).contains(environment)
+      {
         throw .invalid(
           .wrongEnvironment, at: "checker \(name)",
           "The source found the purchase in the environment \(environment.rawValue), which the policy does "

@@ -16,6 +16,12 @@ public struct VerificationPolicy: Sendable, Hashable {
   /// The accepted environments. A receipt that states no environment is accepted only if both production and
   /// sandbox are in the set.
   public var environments: Set<ReceiptEnvironment.Category>
+  /// The accepted environments of purchases of Google Play and Huawei AppGallery, by store; those of
+  /// ``environments`` for a store that is not named.
+  public var otherStores: [PurchaseStore: Set<ReceiptEnvironment.Category>] = [:]
+  /// The rule for purchases of Google Play and Huawei AppGallery that do not state their environment, as
+  /// Google Play's never do; by default a checker must state it.
+  public var unstatedEnvironment: UnstatedEnvironmentRule = .ask
   /// The accepted kinds; all by default.
   public var kinds: Set<ReceiptKind> = Set(ReceiptKind.allCases)
   /// The instant at which the certificates must be valid; the signing time by default.
@@ -44,6 +50,11 @@ public struct VerificationPolicy: Sendable, Hashable {
   /// Indicates whether a transaction receipt's unsigned `environment` satisfies a policy that accepts
   /// production and not sandbox. `false` by default: such a receipt is undetermined.
   public var acceptsClaimedEnvironment: Bool = false
+  /// Indicates whether a receipt is valid only if a purchase in it stands now, or at the instant of the time
+  /// rule; `false` by default, because a receipt proves a purchase and not that it still stands. A receipt
+  /// whose purchases have all expired or were taken back is then invalid, and one whose standing is unknown
+  /// is undetermined.
+  public var requiresCurrentPurchase: Bool = false
   /// The rule for receipts for which a checker could not be reached; by default they are not valid.
   public var offlineRule: OfflineRule = .insufficient
 
@@ -100,4 +111,16 @@ public struct AppKey: Sendable, Hashable {
     self.package = package
     self.publicKey = publicKey
   }
+}
+
+/// The rule for a purchase that does not state its environment. With the key of an app, Google Play signs the
+/// purchases of customers and those of licence testers, who pay nothing, alike.
+public enum UnstatedEnvironmentRule: String, Sendable, Hashable, CaseIterable {
+  /// A checker must state it; without its answer the verdict is undetermined, unless production and sandbox
+  /// are both accepted.
+  case ask
+  /// It is accepted. If a checker is asked and states an environment, the policy must accept that.
+  case accept
+  /// It is refused.
+  case refuse
 }

@@ -47,6 +47,11 @@ public enum ReasonCode: String, Sendable, Hashable, CaseIterable, Codable {
   case keyMissing = "key-missing"
   /// A signed part inside a notification does not agree with the notification.
   case nestedMismatch = "nested-mismatch"
+  /// No purchase in the receipt stands: each has expired, was taken back or is not paid for; the policy
+  /// requires one that does.
+  case notCurrent = "not-current"
+  /// The receipt does not tell whether its purchase stands, and the policy requires it; undetermined.
+  case standingUnknown = "standing-unknown"
   /// A remote checker reports that the purchase was revoked or refunded.
   case revoked
   /// A checker does not know the purchase, contradicts the receipt, or requires an account or an active

@@ -13,8 +13,11 @@ public struct CheckerResponse: Sendable, Hashable {
   /// the two must be equal.
   public var environment: ReceiptEnvironment.Category?
   /// The revoked or refunded purchases of a receipt whose other purchases are in force. The verified receipt
-  /// then states their revocation (``VerifiedReceipt/transactions``).
+  /// then states their revocation (``VerifiedReceipt/purchases``).
   public var revokedTransactions: [RevokedTransaction]
+  /// The standing of the receipt's purchases; empty if the source states no more than that they are in force.
+  /// It takes the place of the standing that follows from the receipt (``Purchase/standing(at:)``).
+  public var purchases: [CheckedStanding]
   /// A note to a confirmation for people, such as a part that could not be asked and did not have to be;
   /// `nil` for no note.
   public var note: String?
@@ -27,16 +30,20 @@ public struct CheckerResponse: Sendable, Hashable {
   ///     state it. It determines an environment that the receipt only claims or omits. If the receipt proves
   ///     its environment, the two must be equal.
   ///   - revokedTransactions: The revoked or refunded purchases of a receipt whose other purchases are in
-  ///     force. The verified receipt then states their revocation (``VerifiedReceipt/transactions``).
+  ///     force. The verified receipt then states their revocation (``VerifiedReceipt/purchases``).
+  ///   - purchases: The standing of the receipt's purchases; empty if the source states no more than that
+  ///     they are in force. It takes the place of the standing that follows from the receipt
+  ///     (``Purchase/standing(at:)``).
   ///   - note: A note to a confirmation for people, such as a part that could not be asked and did not have
   ///     to be; `nil` for no note.
   public init(
     _ standing: Standing, environment: ReceiptEnvironment.Category? = nil,
-    revokedTransactions: [RevokedTransaction] = [], note: String? = nil
+    revokedTransactions: [RevokedTransaction] = [], purchases: [CheckedStanding] = [], note: String? = nil
   ) {
     self.standing = standing
     self.environment = environment
     self.revokedTransactions = revokedTransactions
+    self.purchases = purchases
     self.note = note
   }
 }

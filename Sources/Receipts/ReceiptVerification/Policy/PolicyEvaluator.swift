@@ -41,7 +41,7 @@ struct PolicyEvaluator: Sendable {
     switch context {
     case .receipt:
       guard policy.kinds.contains(kind) else {
-        throw .invalid(.wrongKind, "The policy does not accept \(kind.withArticle).")
+        throw .invalid(.wrongKind, "The policy does not accept \(kind.withArticle) (setting: kinds).")
       }
     case .part(_, let expected):
       guard kind == expected else {
@@ -64,13 +64,16 @@ struct PolicyEvaluator: Sendable {
     {
       throw .invalid(
         .signedInFuture,
-        "It was signed at \(signedAt.iso8601), after \(reference.iso8601), at which it is evaluated.")
+        "It was signed at \(signedAt.iso8601), after \(reference.iso8601), at which it is evaluated "
+          + "(setting: allowedClockSkew).")
     }
     if let maximumAge = policy.maximumAge, case .receipt = context {
       let signedAt = try requireSigningTime(of: claims)
       guard isSurely(reference, notAfter: signedAt.addingSeconds(maximumAge)) else {
         throw .invalid(
-          .tooOld, "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before.")
+          .tooOld,
+          "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before (setting: maximumAge)."
+        )
       }
     }
     // A key without certificates does not expire, regardless of the signing time.
@@ -121,7 +124,9 @@ struct PolicyEvaluator: Sendable {
       else {
         throw .invalid(
           .wrongBundle,
-          claims.bundleId.map { "It is a receipt of \"\($0)\", which the policy does not accept." }
+          claims.bundleId.map {
+            "It is a receipt of \"\($0)\", which the policy does not accept (setting: bundleIds)."
+          }
             ?? "It names no bundle identifier.")
       }
     }
@@ -132,7 +137,7 @@ struct PolicyEvaluator: Sendable {
       guard stated == required || (stated == nil && !isRequired) else {
         throw .invalid(
           .wrongApp,
-          stated.map { "It is a receipt of app \($0), not of \(required)." }
+          stated.map { "It is a receipt of app \($0), not of \(required) (setting: appAppleId)." }
             ?? "A production receipt of this kind states its app's identifier; this one does not.")
       }
     }
@@ -174,6 +179,7 @@ struct PolicyEvaluator: Sendable {
   ) throws(ValidationError) -> Reason? {
     var surrounding: ReceiptEnvironment?
     if case .part(let environment, _) = context { surrounding = environment }
+    let accepted = policy.environments(of: claims.kind)
     if !claims.isEnvironmentSigned {
       if policy.environments.contains(.production), !policy.environments.contains(.sandbox),
         !policy.acceptsClaimedEnvironment
@@ -183,24 +189,53 @@ struct PolicyEvaluator: Sendable {
           "The receipt claims the environment \"\(claims.environment?.rawValue ?? "")\", but its signature "
             + "does not cover that. Ask the store (a checker), accept sandbox too, or accept the claim.")
       }
-      if let environment = claims.environment { try requireEnvironment(environment) }
+      if let environment = claims.environment { try requireEnvironment(environment, of: claims.kind) }
     } else if let environment = claims.environment ?? surrounding {
-      try requireEnvironment(environment)
-    } else if !policy.environments.isSuperset(of: [.production, .sandbox]) {
+      try requireEnvironment(environment, of: claims.kind)
+    } else if claims.kind.isDetached, policy.unstatedEnvironment == .refuse {
+      throw .invalid(
+        .wrongEnvironment,
+        "The store does not state the environment of its purchases, and the policy refuses those (setting: "
+          + "unstatedEnvironment).")
+    } else if claims.kind.isDetached, policy.unstatedEnvironment == .accept {
+      return nil
+    } else if !accepted.isSuperset(of: [.production, .sandbox]) {
       return Reason(
         .environmentUnproven,
-        "The receipt names no environment; that is enough only for a policy that accepts production "
-          + "and sandbox.")
+        claims.kind.isDetached
+          ? "The store does not state the environment of its purchases. Ask it with a checker and credentials, or accept "
+            + "purchases without one (setting: unstatedEnvironment)."
+          : "The receipt names no environment; that is enough only for a policy that accepts production "
+            + "and sandbox (setting: environments).")
     }
     return nil
   }
 
-  private func requireEnvironment(_ environment: ReceiptEnvironment) throws(ValidationError) {
-    guard let category = environment.category, policy.environments.contains(category) else {
+  private func requireEnvironment(
+    _ environment: ReceiptEnvironment, of kind: ReceiptKind
+  ) throws(ValidationError) {
+    let accepted = policy.environments(of: kind)
+    guard let category = environment.category, accepted.contains(category) else {
       throw .invalid(
         .wrongEnvironment,
         "It is of the environment \"\(environment.rawValue)\"; accepted are: "
-          + policy.environments.map(\.rawValue).sorted().joined(separator: ", ") + ".")
+          + accepted.map(\.rawValue).sorted().joined(separator: ", ") + " (setting: "
+          + (kind.isDetached ? "otherStores; receipt-server: huaweiEnvironments" : "environments") + ")."
+          + ([.xcode, .localTesting].contains(environment.category)
+            ? " Xcode signed it for a test; it proves no purchase. To admit it, pin the certificate that signed it "
+              + "(setting: selfSignedTesting; receipt-tool: --admit-xcode --trust FILE; receipt-server: "
+              + "xcodeCertificates)." : ""))
+    }
+  }
+}
+
+extension VerificationPolicy {
+  /// Returns the environments that are accepted of a kind of receipt.
+  func environments(of kind: ReceiptKind) -> Set<ReceiptEnvironment.Category> {
+    switch kind {
+    case .googlePlayPurchase, .googlePlayLicense: otherStores[.googlePlay] ?? environments
+    case .huaweiPurchase: otherStores[.huawei] ?? environments
+    default: environments
     }
   }
 }

@@ -2,80 +2,58 @@
 
 package import ReceiptCodec
 
-/// The statements of a receipt about one purchase, with Apple's names, for reports on verdicts.
-package struct PurchaseReport {
-  package let transaction: Transaction
-  /// The instant at which expiry is evaluated; `nil` if it is not evaluated.
-  package let instant: Timestamp?
-  /// The signed transaction, whose fields no other kind of receipt states.
-  package private(set) var signed: JWSTransaction?
-  package private(set) var inApp: InAppPurchase?
-
-  /// Returns the purchases of a receipt.
-  package static func all(of receipt: VerifiedReceipt, at instant: Timestamp?) -> [PurchaseReport] {
-    let transactions = receipt.transactions
-    var reports = transactions.map { PurchaseReport(transaction: $0, instant: instant) }
-    switch receipt.content {
-    case .appReceipt(let payload) where payload.inAppPurchases.count == reports.count:
-      for index in reports.indices { reports[index].inApp = payload.inAppPurchases[index] }
-    case .jws where reports.count == 1:
-      reports[0].signed = receipt.firstPayload { payload in
-        if case .transaction(let transaction) = payload { transaction } else { nil }
-      }
-    default: break
-    }
-    return reports
-  }
-
-  private init(transaction: Transaction, instant: Timestamp?) {
-    self.transaction = transaction
-    self.instant = instant
-  }
-
-  /// Indicates whether the purchase has expired; `nil` if it does not expire or if there is no instant.
-  package var isExpired: Bool? {
-    guard let instant else { return nil }
-    return transaction.expiresDate.map { $0 <= instant }
-  }
-  package var isUpgraded: Bool? { signed?.isUpgraded }
-  var type: ProductType? { signed?.type ?? inApp?.productType?.productType }
-  package var offerIdentifier: String? { signed?.offerIdentifier ?? inApp?.promotionalOfferId }
-
-  /// Writes the object; absent members are omitted.
-  func write(to object: inout JSONWriter) {
+extension Purchase {
+  /// Writes the statements about the purchase with Apple's names, and its standing at an instant, for reports on
+  /// verdicts. What is absent is omitted, and so is what depends on the instant if that is `nil`.
+  func write(to object: inout JSONWriter, at instant: Timestamp?) {
     object.beginObject()
     object.member("transactionId", transaction.transactionId)
     object.member("originalTransactionId", transaction.originalTransactionId)
     object.member("productId", transaction.productId)
-    object.member("type", type?.rawValue)
+    object.member("type", transaction.type?.rawValue)
     object.member("quantity", transaction.quantity)
     object.member("purchaseDate", transaction.purchaseDate)
     object.member("originalPurchaseDate", transaction.originalPurchaseDate)
     object.member("expiresDate", transaction.expiresDate)
-    object.member("isExpired", isExpired)
+    if let instant { object.member("isExpired", transaction.expiresDate.map { $0 <= instant }) }
     object.member("revocationDate", transaction.revocationDate)
-    if let signed { write(signed, to: &object) }
-    object.member("offerIdentifier", offerIdentifier)
+    object.member("revocationReason", signed?.revocationReason?.rawValue)
+    object.member("revocationType", signed?.revocationType?.rawValue)
+    object.member("isUpgraded", isUpgraded)
+    object.member("inAppOwnershipType", transaction.inAppOwnershipType?.rawValue)
+    object.member("appAccountToken", transaction.appAccountToken)
+    object.member("subscriptionGroupIdentifier", signed?.subscriptionGroupIdentifier)
+    object.member("transactionReason", signed?.transactionReason?.rawValue)
+    object.member("price", transaction.price)
+    object.member("currency", transaction.currency)
+    object.member("storefront", signed?.storefront)
+    object.member("offerType", transaction.offerType?.rawValue)
+    object.member("offerDiscountType", transaction.offerDiscountType?.rawValue)
+    object.member("offerPeriod", signed?.offerPeriod)
+    object.member("offerIdentifier", transaction.offerIdentifier)
     object.member("isTrialPeriod", inApp?.isTrialPeriod)
     object.member("isInIntroOfferPeriod", inApp?.isInIntroOfferPeriod)
     object.member("purchaseToken", transaction.purchaseToken)
+    writeStanding(to: &object, at: instant)
     object.endObject()
   }
 
-  private func write(_ signed: JWSTransaction, to object: inout JSONWriter) {
-    object.member("revocationReason", signed.revocationReason?.rawValue)
-    object.member("revocationType", signed.revocationType?.rawValue)
-    object.member("isUpgraded", signed.isUpgraded)
-    object.member("inAppOwnershipType", signed.inAppOwnershipType?.rawValue)
-    object.member("appAccountToken", signed.appAccountToken?.rawValue)
-    object.member("subscriptionGroupIdentifier", signed.subscriptionGroupIdentifier)
-    object.member("transactionReason", signed.transactionReason?.rawValue)
-    object.member("price", signed.price)
-    object.member("currency", signed.currency)
-    object.member("storefront", signed.storefront)
-    object.member("offerType", signed.offerType?.rawValue)
-    object.member("offerDiscountType", signed.offerDiscountType?.rawValue)
-    object.member("offerPeriod", signed.offerPeriod)
+  /// Writes the purchase as one that was not paid for when it was signed.
+  func writeUnpaid(to object: inout JSONWriter, at instant: Timestamp?) {
+    object.beginObject()
+    object.member("orderId", transaction.transactionId)
+    object.member("productId", transaction.productId)
+    object.member("purchaseState", unpaidState)
+    writeStanding(to: &object, at: instant)
+    object.endObject()
+  }
+
+  private func writeStanding(to object: inout JSONWriter, at instant: Timestamp?) {
+    guard let instant else { return }
+    let standing = standing(at: instant)
+    standing.write(to: &object)
+    object.member("grantsAccess", standing.grantsAccess)
+    object.member("remainingQuantity", remainingQuantity(at: instant))
   }
 }
 
@@ -102,17 +80,7 @@ extension JWSRenewalInfo {
 extension VerifiedReceipt {
   /// The renewal info that the receipt is, or that a notification contains.
   package var renewalInfo: JWSRenewalInfo? {
-    firstPayload { payload in
-      if case .renewalInfo(let renewal) = payload { renewal } else { nil }
-    }
-  }
-
-  /// Returns the first match among the receipt's payload and the payloads of a notification's signed parts.
-  fileprivate func firstPayload<Found>(_ find: (JWSPayload) -> Found?) -> Found? {
-    if case .jws(let payload) = content, let found = find(payload) { return found }
-    for part in nested {
-      if let found = part.firstPayload(find) { return found }
-    }
-    return nil
+    if case .jws(.renewalInfo(let renewalInfo)) = content { return renewalInfo }
+    return nested.lazy.compactMap(\.renewalInfo).first
   }
 }

@@ -11,8 +11,8 @@ extension Verdict {
     }
   }
 
-  /// Writes the members that `receipt-tool verify --json` prints for a verdict. The expiry of subscriptions is
-  /// evaluated at the instant, and omitted if it is `nil`.
+  /// Writes the members that `receipt-tool verify --json` prints for a verdict. The standing of
+  /// purchases is evaluated at the instant, and omitted if it is `nil`.
   package func write(to object: inout JSONWriter, at instant: Timestamp?) {
     object.member("verdict", word)
     object.member("format", kind?.rawValue)
@@ -58,12 +58,21 @@ extension VerifiedReceipt {
       object.member("status", notification.data?.status?.rawValue)
       object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
     }
-    object.array("transactions", PurchaseReport.all(of: self, at: instant)) { $0.write(to: &$1) }
+    let purchases = purchases
+    if let instant, let standing = purchases.standing(at: instant) {
+      object.member("standing", standing.status.rawValue)
+      object.member("grantsAccess", standing.grantsAccess)
+    }
+    object.array("transactions", purchases.filter { $0.unpaidState == nil }) {
+      $0.write(to: &$1, at: instant)
+    }
     if let renewalInfo {
       object.name("renewalInfo")
       renewalInfo.write(to: &object)
     }
     if case .detached(let content) = content { content.write(to: &object) }
+    let unpaid = purchases.filter { $0.unpaidState != nil }
+    if !unpaid.isEmpty { object.array("unpaidPurchases", unpaid) { $0.writeUnpaid(to: &$1, at: instant) } }
   }
 }
 
@@ -111,8 +120,8 @@ extension CheckerAnswer {
 extension Verdict: Encodable {
   /// Encodes the verdict as the object that `receipt-tool verify --json` prints, without the source of the receipt.
   ///
-  /// `Schemas/receipt-tool/verdict.schema.json` describes the object. The expiry of a subscription is omitted, because
-  /// it depends on the time of the question.
+  /// `Schemas/receipt-tool/verdict.schema.json` describes the object. The standing of a purchase is omitted,
+  /// because it depends on the time of the question.
   ///
   /// There is no decoding: a verdict that was read from elsewhere proves nothing.
   ///

@@ -6,7 +6,8 @@ internal import ReceiptCrypto
 /// An error that ends a verification: a refusal, or a check that could not be made.
 struct ValidationError: Error {
   enum Outcome {
-    case invalid
+    /// The receipt is the one that was refused, if its signature is valid and a store may know more.
+    case invalid(signatureVerified: VerifiedReceipt? = nil)
     case undetermined(isRetryable: Bool, signatureVerified: VerifiedReceipt?)
   }
 
@@ -19,11 +20,11 @@ struct ValidationError: Error {
 
   /// Creates the error of a receipt that is not genuine or does not meet the policy.
   static func invalid(_ code: ReasonCode, at place: String = "", _ message: String) -> ValidationError {
-    ValidationError(reason: Reason(code, at: place, message), outcome: .invalid)
+    ValidationError(reason: Reason(code, at: place, message), outcome: .invalid())
   }
 
   static func malformed(_ error: MalformedReceipt) -> ValidationError {
-    ValidationError(reason: Reason(error), outcome: .invalid)
+    ValidationError(reason: Reason(error), outcome: .invalid())
   }
 
   /// Creates the error of a receipt that could not be checked and for which a retry changes nothing.
@@ -60,7 +61,7 @@ struct ValidationError: Error {
   func inside(_ outerPlace: String) -> ValidationError {
     let outcome: Outcome =
       switch self.outcome {
-      case .invalid: .invalid
+      case .invalid: .invalid()
       case .undetermined(let isRetryable, _):
         .undetermined(isRetryable: isRetryable, signatureVerified: nil)
       }
@@ -69,8 +70,9 @@ struct ValidationError: Error {
 
   func verdict(claimedKind: ReceiptKind?) -> Verdict {
     switch outcome {
-    case .invalid:
-      .invalid(InvalidReceipt(reason: reason, claimedKind: claimedKind))
+    case .invalid(let signatureVerified):
+      .invalid(
+        InvalidReceipt(reason: reason, claimedKind: claimedKind, signatureVerified: signatureVerified))
     case .undetermined(let isRetryable, let signatureVerified):
       .undetermined(
         UndeterminedReceipt(

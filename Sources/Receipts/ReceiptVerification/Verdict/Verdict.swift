@@ -42,7 +42,7 @@ public indirect enum Verdict: Sendable, Hashable {
   package var signatureVerified: VerifiedReceipt? {
     switch self {
     case .valid(let receipt): receipt
-    case .invalid(let receipt): receipt.refusedByChecker
+    case .invalid(let receipt): receipt.signatureVerified
     case .undetermined(let receipt): receipt.signatureVerified
     }
   }
@@ -50,7 +50,7 @@ public indirect enum Verdict: Sendable, Hashable {
   /// Returns the same verdict with the receipt that was valid locally, if the verdict is invalid.
   func on(_ receipt: VerifiedReceipt) -> Verdict {
     guard case .invalid(var invalid) = self else { return self }
-    invalid.refusedByChecker = receipt
+    invalid.signatureVerified = receipt
     return .invalid(invalid)
   }
 
@@ -134,8 +134,8 @@ public struct InvalidReceipt: Sendable, Hashable {
   public let claimedKind: ReceiptKind?
   /// The answers of remote checkers, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
-  /// The receipt with its valid signature, if a checker refused it.
-  var refusedByChecker: VerifiedReceipt?
+  /// The receipt with its valid signature, if a checker refused it, or if its purchase has expired.
+  var signatureVerified: VerifiedReceipt?
 }
 
 /// A receipt that could not be checked.

@@ -40,7 +40,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The time at which the receipt itself expires; `nil` if it does not.
   ///
   /// It is attribute 21 of an app receipt from the volume purchase programme. The subscriptions in a receipt have dates
-  /// of their own (``transactions``).
+  /// of their own (``purchases``).
   public var expirationDate: Timestamp? {
     guard case .appReceipt(let payload) = content else { return nil }
     return payload.expirationDate
@@ -108,12 +108,12 @@ public struct VerifiedReceipt: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// The purchases, in terms that all kinds share.
+  /// The transactions, in terms that all kinds share, whether they stand or not: see ``purchases``.
   ///
   /// For a notification, they are those of its signed transaction. If a checker reports that a purchase was revoked,
   /// the revocation date is the checker's, even if the receipt states another. A purchase of Google Play or Huawei that
   /// was not paid for when it was signed is only in ``content``.
-  public var transactions: [Transaction] {
+  package var transactions: [Transaction] {
     let revoked = checks.flatMap(\.revokedTransactions)
     guard !revoked.isEmpty else { return signedTransactions }
     return signedTransactions.map { transaction in

@@ -5,6 +5,7 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
   internal import ReceiptHTTP
+  internal import ReceiptVerification
 
   // The values that templates show. A nested value must not use the member names of the value that contains it: if a
   // template does not find a name in the inner value, it looks for it in the outer one.
@@ -121,16 +122,31 @@
   struct VerdictView {
     let word: String
     let symbol: String
-    let style: String
+    private(set) var style: String
     /// The advice for a receipt with this verdict.
-    let consequence: String
+    private(set) var consequence: String
+
+    /// Creates the view of a verdict on a receipt, whose purchases may not stand although it is genuine.
+    init(_ verdict: Verdict, at now: Timestamp) {
+      self.init(verdict.word)
+      guard case .valid(let receipt) = verdict else { return }
+      switch receipt.standing(at: now) {
+      case let standing? where !standing.grantsAccess:
+        style = "doubtful"
+        consequence =
+          "Genuine, and as the policy demands. Do not grant anything for it now: its purchase is "
+          + "\(standing.status.rawValue)."
+      case nil: consequence = "Genuine, and as the policy demands. It states no purchase to grant."
+      default: break
+      }
+    }
 
     init(_ verdict: String) {
       word = verdict
       switch verdict {
       case "valid":
         (symbol, style) = ("✓", "good")
-        consequence = "Genuine, and as the policy demands. Grant what it says, for as long as it says."
+        consequence = "Genuine, and as the policy demands. Grant the purchases that are active."
       case "invalid":
         (symbol, style) = ("✗", "bad")
         consequence = "Do not grant anything for it."
@@ -139,6 +155,41 @@
         consequence =
           "It could not be checked. Try again later: this is neither a valid receipt nor proof of a forgery."
       }
+    }
+  }
+
+  /// A finding of a verification, in a word or two.
+  struct ChipView {
+    let chipSubject: String
+    let chipText: String
+    let chipStyle: String
+
+    /// Returns the three findings about a receipt: whether it is genuine, its environment, and its standing. The last two
+    /// are known only of one whose signature is valid.
+    static func list(_ verdict: Verdict, at now: Timestamp) -> [ChipView] {
+      guard let receipt = verdict.signatureVerified else {
+        let isInvalid = if case .invalid = verdict { true } else { false }
+        return [
+          ChipView(
+            chipSubject: "genuine", chipText: isInvalid ? "no" : "not checked",
+            chipStyle: isInvalid ? "bad" : "doubtful")
+        ]
+      }
+      let environment = receipt.environment.map {
+        $0.plainName + (receipt.isEnvironmentProven ? "" : ", claimed")
+      }
+      let standing = receipt.standing(at: now)
+      let since = standing?.since.map { " since \(ShownTime.full($0))" } ?? ""
+      return [
+        ChipView(chipSubject: "genuine", chipText: "yes", chipStyle: "good"),
+        ChipView(
+          chipSubject: "environment", chipText: environment ?? "not stated",
+          chipStyle: receipt.isEnvironmentProven ? "" : "doubtful"),
+        ChipView(
+          chipSubject: "standing", chipText: standing.map { $0.status.rawValue + since } ?? "no purchase",
+          chipStyle: standing.map { $0.grantsAccess ? "good" : $0.status == .unknown ? "doubtful" : "bad" }
+            ?? ""),
+      ]
     }
   }
 

@@ -1902,6 +1902,10 @@
             "description": "The state at this instant.",
             "type": "string"
            },
+           "standing": {
+            "description": "Whether it stands, in the words of every store.",
+            "$ref": "#/components/schemas/Standing"
+           },
            "quantity": {
             "description": "The quantity that was not refunded.",
             "type": "integer",
@@ -1923,6 +1927,7 @@
           },
           "required": [
            "state",
+           "standing",
            "quantity"
           ],
           "additionalProperties": false
@@ -2104,6 +2109,36 @@
            "purchaseToken": {
             "description": "The text that identifies the purchase to Google Play and Huawei.",
             "type": "string"
+           },
+           "standing": {
+            "description": "Whether the purchase stands at the instant of `--time`, or now; with `--keyed` only if `--time` is an instant. The members below are there with it.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "standingSince": {
+            "description": "When that began, if it is known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingUntil": {
+            "description": "When it changes by itself, such as at the end of the paid period.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingSource": {
+            "description": "The statement from which it follows.",
+            "$ref": "#/components/schemas/StandingSource"
+           },
+           "grantsAccess": {
+            "description": "`true` if it is active: grant it.",
+            "type": "boolean"
+           },
+           "remainingQuantity": {
+            "description": "The quantity to grant: what was bought and not refunded.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
            }
           },
           "additionalProperties": false
@@ -2243,6 +2278,28 @@
           ],
           "additionalProperties": false
          },
+         "Standing": {
+          "description": "Whether a purchase stands at an instant.",
+          "enum": [
+           "active",
+           "expired",
+           "refunded",
+           "revoked",
+           "upgraded",
+           "pending",
+           "consumed",
+           "unknown"
+          ]
+         },
+         "StandingSource": {
+          "description": "The statement from which a standing follows.",
+          "enum": [
+           "receipt",
+           "notification",
+           "store",
+           "ledger"
+          ]
+         },
          "ToldChange": {
           "description": "A change, and where it stands.",
           "type": "object",
@@ -2283,6 +2340,36 @@
            },
            "purchaseState": {
             "description": "The state on the wire.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "standing": {
+            "description": "Whether the purchase stands at the instant of `--time`, or now; with `--keyed` only if `--time` is an instant. The members below are there with it.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "standingSince": {
+            "description": "When that began, if it is known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingUntil": {
+            "description": "When it changes by itself, such as at the end of the paid period.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingSource": {
+            "description": "The statement from which it follows.",
+            "$ref": "#/components/schemas/StandingSource"
+           },
+           "grantsAccess": {
+            "description": "`false`: it is not paid for.",
+            "type": "boolean"
+           },
+           "remainingQuantity": {
+            "description": "0.",
             "type": "integer",
             "minimum": -9223372036854775808,
             "maximum": 9223372036854775807
@@ -2653,6 +2740,26 @@
             "type": "string",
             "format": "date-time",
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standing": {
+            "description": "Whether the purchase stands, in the words of every store.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "standingSince": {
+            "description": "When that began, if it is known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingUntil": {
+            "description": "When it changes by itself.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingSource": {
+            "description": "The statement from which it follows: `ledger`.",
+            "$ref": "#/components/schemas/StandingSource"
            }
           },
           "required": [
@@ -3025,6 +3132,26 @@
             "type": "string",
             "format": "date-time",
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standing": {
+            "description": "Whether the purchase stands, in the words of every store.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "standingSince": {
+            "description": "When that began, if it is known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingUntil": {
+            "description": "When it changes by itself.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingSource": {
+            "description": "The statement from which it follows: `ledger`.",
+            "$ref": "#/components/schemas/StandingSource"
            }
           },
           "required": [
@@ -3326,6 +3453,14 @@
            "consumptionRequestReason": {
             "description": "A notification: why the customer asked for a refund.",
             "type": "string"
+           },
+           "standing": {
+            "description": "Whether what was bought still stands, at the instant of `--time`, or now: `active` if one of the purchases is, else that of the one that changed last. With `--keyed` only if `--time` is an instant. Absent where there is no purchase.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "grantsAccess": {
+            "description": "`true` if a purchase is active. Grant nothing without it.",
+            "type": "boolean"
            },
            "transactions": {
             "description": "The purchases; empty where the kind has none.",

@@ -12,7 +12,7 @@ internal import ReceiptVerification
 /// ```swift
 /// do {
 ///   let transaction = try await client.send(.transaction("2000000001"))
-///   grant(transaction.payload)
+///   return transaction.receipt.activePurchases(at: SystemClock.now())
 /// } catch let error as AppStoreServerError where error.code == .transactionIdNotFound {
 ///   refuse("The purchase is not of this environment.")
 /// }

@@ -21,7 +21,8 @@ extension GooglePlayAddress {
 /// let client = GooglePlayClient(
 ///   transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
 /// let purchase = try await client.send(.subscription(token))
-/// if purchase.subscriptionState == .active { unlock() }
+/// ledger.apply(purchase, to: id, asOf: now)
+/// if ledger[id]?.standing(at: now).grantsAccess == true { unlock() }
 /// ```
 ///
 /// The calls are the functions of ``GooglePlayCall``. Any number of tasks may use one client at once, and share its

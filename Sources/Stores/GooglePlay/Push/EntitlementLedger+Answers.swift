@@ -50,6 +50,7 @@ extension EntitlementLedger {
         $0.quantity = item.productOfferDetails?.quantity
         $0.orderId = purchase.orderId
         $0.refundable = item.productOfferDetails?.refundableQuantity
+        $0.isConsumed = item.productOfferDetails?.consumptionState == .consumed ? true : nil
       }
     }
     var fact = PlayPurchaseFact(

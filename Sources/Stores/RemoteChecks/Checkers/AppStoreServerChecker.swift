@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AppStoreServer
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptVerification
 
 /// Checks with the App Store Server API that a purchase is known and was not revoked, refunded or upgraded.
@@ -16,6 +16,8 @@ public import ReceiptVerification
 public struct AppStoreServerChecker: RemoteChecker {
   /// `app-store`.
   public let name = "app-store"
+  /// The kinds of the App Store.
+  public let kinds: Set<ReceiptKind>? = Set(ReceiptKind.allCases.filter { !$0.isDetached })
   package var requirements: PurchaseRequirements
   /// Checks receipts while the App Store cannot be reached; `nil` by default.
   ///
@@ -162,7 +164,14 @@ private struct Inquiry {
     {
       return try await answer(aboutSubscription: original)
     }
-    return confirmed
+    return confirmed(AppStorePurchase(known))
+  }
+
+  /// Confirms a purchase with its standing now, which may be that of a later period of the same subscription.
+  private func confirmed(_ purchase: AppStorePurchase) -> CheckerAnswer {
+    let standing = purchase.timeline(.store, signedAt: nil).standing(at: client.raw.time.now())
+    return .response(
+      CheckerResponse(.confirmed, environment: environment, purchases: [CheckedStanding(standing)]))
   }
 
   private func answer(
@@ -182,7 +191,10 @@ private struct Inquiry {
     if requirements.requiresCurrentSubscription, found.status != .active, found.status != .gracePeriod {
       return refused(PurchaseRequirements.notActive("status \(found.status.rawValue)"))
     }
-    return confirmed
+    var purchase = AppStorePurchase(last)
+    purchase.renewalInfo = found.purchase.renewalInfo?.payload
+    purchase.renewalInfoSignedDate = purchase.renewalInfo?.signedDate
+    return confirmed(purchase)
   }
 
   /// Looks up the newest of a customer's purchases, and reads the refund history for all of them.

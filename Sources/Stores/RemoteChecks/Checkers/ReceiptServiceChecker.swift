@@ -76,6 +76,20 @@ public struct ReceiptServiceChecker: RemoteChecker {
       return CheckerResponse.RevokedTransaction(transactionId: id, revocationDate: instant)
     }
     return CheckerResponse(
-      .confirmed, environment: isProven ? environment : nil, revokedTransactions: revoked)
+      .confirmed, environment: isProven ? environment : nil, revokedTransactions: revoked,
+      purchases: (verdict["transactions"]?.array ?? []).compactMap(Self.standing))
+  }
+
+  private static func standing(_ purchase: JSONValue) -> CheckedStanding? {
+    func instant(_ name: String) -> Timestamp? {
+      purchase[name]?.string.flatMap { try? Timestamp(iso8601: $0) }
+    }
+    guard let status = purchase["standing"]?.string.flatMap({ PurchaseStanding.Status(rawValue: $0) }),
+      status != .unknown
+    else { return nil }
+    return CheckedStanding(
+      status: status, transactionId: purchase["transactionId"]?.string,
+      productId: purchase["productId"]?.string, since: instant("standingSince"),
+      expiresDate: instant("standingUntil"), quantity: purchase["remainingQuantity"]?.int64)
   }
 }

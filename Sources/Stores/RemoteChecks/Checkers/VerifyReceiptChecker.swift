@@ -13,6 +13,8 @@ public import ReceiptVerification
 public struct VerifyReceiptChecker: RemoteChecker {
   /// `verify-receipt`.
   public let name = "verify-receipt"
+  /// App receipts and transaction receipts.
+  public let kinds: Set<ReceiptKind>? = [.appReceipt, .transactionReceipt]
 
   private let endpoints: Endpoints
   private let environments: Set<ReceiptEnvironment.Category>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCodec
 public import ReceiptVerification
 internal import Synchronization
 
@@ -29,6 +30,8 @@ public final class CircuitBreaker: RemoteChecker {
 
   /// The name of the wrapped checker.
   public var name: String { checker.name }
+  /// The kinds that the wrapped checker knows.
+  public var kinds: Set<ReceiptKind>? { checker.kinds }
 
   /// Creates a closed circuit breaker.
   ///

@@ -6,7 +6,7 @@ public import ReceiptVerification
 ///
 /// ```swift
 /// let ledger = ClosureChecker(name: "ledger") { receipt in
-///   for transaction in receipt.transactions {
+///   for transaction in receipt.purchases {
 ///     guard let id = transaction.transactionId else { continue }
 ///     if try await database.isChargedBack(id) { return .response(CheckerResponse(.revoked(at: nil))) }
 ///   }

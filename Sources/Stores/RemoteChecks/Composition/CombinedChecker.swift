@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptVerification
 
 /// Several checkers as one.
@@ -14,6 +14,11 @@ public struct CombinedChecker: RemoteChecker {
   /// The rule and the names of the checkers, unless another name was given.
   public let name: String
   private let time: RemoteTime
+
+  /// The kinds that any of the checkers knows.
+  public var kinds: Set<ReceiptKind>? {
+    checkers.reduce(Set<ReceiptKind>()) { known, checker in checker.kinds.flatMap { known?.union($0) } }
+  }
 
   package init(
     _ rule: Rule, _ checkers: [any RemoteChecker], order: Order, name: String? = nil,
@@ -54,6 +59,7 @@ public struct CombinedChecker: RemoteChecker {
   /// Asks the checkers.
   public func report(on receipt: VerifiedReceipt) async -> CheckerReport {
     let start = time.elapsed()
+    let checkers = checkers.asked(about: receipt.kind)
     var reports: [CheckerReport] = []
     switch order {
     case .inTurn:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCodec
 public import ReceiptVerification
 
 /// A checker with a time limit.
@@ -13,6 +14,8 @@ public struct TimeLimitedChecker: RemoteChecker {
 
   /// The name of the wrapped checker.
   public var name: String { checker.name }
+  /// The kinds that the wrapped checker knows.
+  public var kinds: Set<ReceiptKind>? { checker.kinds }
 
   package init(_ checker: any RemoteChecker, limit: Duration, time: RemoteTime = .system) {
     self.checker = checker

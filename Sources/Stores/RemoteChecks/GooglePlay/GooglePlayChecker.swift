@@ -2,7 +2,7 @@
 
 public import GooglePlay
 internal import ReceiptBytes
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptVerification
 
 /// Checks with Google Play that a purchase is known, paid for and not refunded.
@@ -15,6 +15,8 @@ public import ReceiptVerification
 public struct GooglePlayChecker: RemoteChecker {
   /// `google-play`.
   public let name = "google-play"
+  /// Google Play's purchases.
+  public let kinds: Set<ReceiptKind>? = [.googlePlayPurchase]
   /// The requirements; the account is compared with the one that the app stated (`obfuscatedExternalAccountId`).
   package var requirements: PurchaseRequirements
   private let client: GooglePlayClient

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Entitlements
 internal import GooglePlay
 internal import ReceiptBytes
 internal import ReceiptCodec
@@ -74,7 +75,7 @@ struct PlayInquiry {
     let remaining = offers.reduce(0) { $0 + count(min($1?.refundableQuantity ?? .max, $1?.quantity ?? 1)) }
     if !offers.isEmpty, remaining == 0 { return response(.revoked(at: nil), isTest: isTest) }
     return response(
-      .confirmed, isTest: isTest,
+      .confirmed, isTest: isTest, purchases: standings(of: claimed) { $0.apply(known, to: $1, asOf: now) },
       note: remaining < bought
         ? "Google Play refunded \(bought - remaining) of \(bought); \(remaining) remain." : nil)
   }
@@ -98,9 +99,11 @@ struct PlayInquiry {
     case .pending, .pendingPurchaseCanceled:
       return refused("The purchase is not paid for.", isTest: isTest)
     case .active, .inGracePeriod, .canceled, .paused, .onHold, .expired:
-      guard requirements.requiresCurrentSubscription else { return response(.confirmed, isTest: isTest) }
+      let purchases = standings(of: claimed) { $0.apply(known, to: $1, asOf: now) }
+      let confirmed = response(.confirmed, isTest: isTest, purchases: purchases)
+      guard requirements.requiresCurrentSubscription else { return confirmed }
       let isPaidFor = [.active, .inGracePeriod, .canceled].contains(known.subscriptionState)
-      if isPaidFor, isCurrent(items, of: claimed) { return response(.confirmed, isTest: isTest) }
+      if isPaidFor, isCurrent(items, of: claimed) { return confirmed }
       let state = isPaidFor ? nil : known.subscriptionState?.meaning
       return refused(PurchaseRequirements.notActive(state ?? "expired"), isTest: isTest)
     case .unspecified, .unknown, nil: return Self.unknownState(known.subscriptionState?.rawValue)
@@ -115,9 +118,23 @@ struct PlayInquiry {
   }
 
   private func response(
-    _ standing: CheckerResponse.Standing, isTest: Bool, note: String? = nil
+    _ standing: CheckerResponse.Standing, isTest: Bool, purchases: [CheckedStanding] = [], note: String? = nil
   ) -> CheckerAnswer {
-    .response(CheckerResponse(standing, environment: isTest ? .sandbox : .production, note: note))
+    .response(
+      CheckerResponse(
+        standing, environment: isTest ? .sandbox : .production, purchases: purchases, note: note))
+  }
+
+  /// Returns the standings of the products of a purchase, as a ledger with Google Play's answer has them.
+  private func standings(
+    of claimed: GooglePlayPurchase, _ apply: (inout EntitlementLedger, PlayEntitlement.ID) -> Void
+  ) -> [CheckedStanding] {
+    guard let packageName = claimed.packageName, let token = claimed.purchaseToken,
+      let id = PlayEntitlement.ID(packageName: packageName, purchaseToken: token)
+    else { return [] }
+    var ledger = EntitlementLedger()
+    apply(&ledger, id)
+    return ledger[id]?.checkedStandings(at: now, of: claimed.orderId) ?? []
   }
 
   private func refused(_ message: String, isTest: Bool) -> CheckerAnswer {
@@ -166,4 +183,22 @@ struct PlayInquiry {
 
 extension GooglePlayPurchase {
   fileprivate var products: [String] { (productIds ?? []) + [productId].compactMap(\.self) }
+}
+
+extension PlayEntitlement {
+  /// Returns the standing of each product at an instant, for the receipt of one of the purchase's orders.
+  fileprivate func checkedStandings(at instant: Timestamp, of order: String?) -> [CheckedStanding] {
+    items.map { item in
+      let status = state(of: item, at: instant).status
+      return CheckedStanding(
+        status: status, transactionId: order, productId: claimedProduct(of: item),
+        since: status == .active ? nil : standing(at: instant).since,
+        expiresDate: item.expiryTime,
+        quantity: isSubscription ? nil : remainingQuantity(of: item, at: instant))
+    }
+  }
+
+  /// The product of a line item; `nil` if the purchase has no other, since a subscription may be on its way to another
+  /// product than the receipt names.
+  private func claimedProduct(of item: Item) -> String? { items.count > 1 ? item.productId : nil }
 }

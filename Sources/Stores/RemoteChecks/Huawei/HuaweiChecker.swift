@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptHTTP
 public import ReceiptVerification
 
@@ -16,6 +16,8 @@ public import ReceiptVerification
 public struct HuaweiChecker: RemoteChecker {
   /// `huawei`.
   public let name = "huawei"
+  /// Huawei's purchases.
+  public let kinds: Set<ReceiptKind>? = [.huaweiPurchase]
   /// The requirements; Huawei's purchases name no account.
   package var requirements: PurchaseRequirements
   private let client: HuaweiClient
@@ -38,7 +40,7 @@ public struct HuaweiChecker: RemoteChecker {
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
   ) {
     self.requirements = requirements
-    self.verifier = verifier
+    self.verifier = verifier.acceptingLapsedPurchases
     client = HuaweiClient(
       address: address, clientId: clientId, clientSecret: clientSecret,
       caller: RemoteCaller(transport: transport, policy: retry, time: time))
@@ -81,10 +83,13 @@ public struct HuaweiChecker: RemoteChecker {
     guard UTF8Text.isIdentical(known.packageName ?? "", claimed.packageName ?? ""),
       UTF8Text.isIdentical(known.purchaseToken ?? "", token)
     else { throw CheckFailure.terminal("Huawei answers about another purchase.") }
+    let now = client.caller.time.now()
+    let current = known.timeline(.store).standing(at: now)
     return .response(
       CheckerResponse(
-        standing(of: known, claimed: claimed, at: client.caller.time.now()),
-        environment: DetachedContent.huaweiPurchase(known).environment?.category))
+        standing(of: known, claimed: claimed, at: now),
+        environment: DetachedContent.huaweiPurchase(known).environment?.category,
+        purchases: [CheckedStanding(current)]))
   }
 
   /// Returns the purchase in an answer. If the answer must be signed or has a signature, the signature is verified with

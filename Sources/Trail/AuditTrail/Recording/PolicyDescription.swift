@@ -32,6 +32,14 @@ package struct PolicyDescription: Sendable, Hashable {
     }
     if let appAppleId = policy.appAppleId { add("app", String(appAppleId)) }
     add("environment", policy.environments.map(\.rawValue))
+    add(
+      "store-environment",
+      policy.otherStores.flatMap { store, environments in
+        environments.map { "\(store.rawValue),\($0.rawValue)" }
+      })
+    // A store of which nothing is accepted has no line above.
+    add("refused-store", policy.otherStores.filter(\.value.isEmpty).map(\.key.rawValue))
+    if policy.unstatedEnvironment != .ask { add("unstated-environment", policy.unstatedEnvironment.rawValue) }
     add("kind", policy.kinds.map(\.rawValue))
     switch policy.timeRule {
     case .atSigning: add("time", "at-signing")
@@ -54,6 +62,7 @@ package struct PolicyDescription: Sendable, Hashable {
       policy.appKeys.all.map { "\($0.store.rawValue),\($0.package),\($0.publicKey.sha256FingerprintHex)" })
     if policy.admitsShortKeys { add("short-keys", "admitted") }
     add("claimed-environment", policy.acceptsClaimedEnvironment ? "accepted" : "insufficient")
+    if policy.requiresCurrentPurchase { add("current-purchase", "required") }
     switch policy.offlineRule {
     case .insufficient: add("offline", "insufficient")
     case .sufficient: add("offline", "sufficient")

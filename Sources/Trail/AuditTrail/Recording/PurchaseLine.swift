@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-package import ReceiptVerification
+internal import ReceiptVerification
 
 extension VerifiedReceipt {
   /// The lines of purchases, each represented by the newest transaction of one original transaction (and product, of an
@@ -40,21 +40,6 @@ extension VerifiedReceipt {
       )
     }
     return order(other) < order(transaction)
-  }
-
-  /// The customer's account, if the receipt states it.
-  package var appAccountToken: String? {
-    let own: String? =
-      switch content {
-      case .jws(.transaction(let transaction)): transaction.appAccountToken?.rawValue
-      case .jws(.renewalInfo(let renewalInfo)): renewalInfo.appAccountToken?.rawValue
-      case .jws(.appTransaction), .jws(.notification), .jws(.realtimeRequest), .appReceipt,
-        .transactionReceipt:
-        nil
-      case .detached(let content): content.obfuscatedAccountId
-      }
-    let token = own ?? nested.lazy.compactMap(\.appAccountToken).first
-    return token?.isEmpty == false ? token : nil
   }
 }
 

@@ -108,6 +108,25 @@ import Testing
     #expect(other.revocationDate == nil)
   }
 
+  @Test(
+    "one list of checkers serves several stores: those of another store are asked only if no other knows the kind"
+  )
+  func stores() async throws {
+    let answers = [CheckerAnswer.response(CheckerResponse(.confirmed))]
+    let google = FakeChecker(name: "google", kinds: [.googlePlayPurchase], answers: answers)
+    let apple = FakeChecker(name: "apple", kinds: [.signedTransaction], answers: answers)
+    let any = FakeChecker(name: "any", answers: answers)
+    let receipt = try Fixture.sample(.signedTransaction)
+    let verifier = try Fixture.verifier()
+    let verdict = await verifier.verify(receipt, checkers: [google, apple, any])
+    #expect(verdict.checks.map(\.name) == ["apple", "any"])
+    #expect(google.checked.isEmpty)
+    // Otherwise a purchase of a store that nobody asks would be valid by the signature alone.
+    let foreign = FakeChecker(
+      name: "google", kinds: [.googlePlayPurchase], answers: [.terminalFailure(message: "not mine")])
+    #expect(await verifier.verify(receipt, checkers: [foreign, any]).reason?.code == .checkerUnavailable)
+  }
+
   @Test("a checker without answers is a terminal failure")
   func silent() async throws {
     let verdict = await (try Fixture.verifier()).verify(

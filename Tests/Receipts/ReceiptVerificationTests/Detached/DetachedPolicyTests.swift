@@ -47,7 +47,7 @@ import Testing
       google.transactions == [
         Transaction(
           transactionId: "GPA.1234-5678-9012-34567", productId: "com.example.app.coins", quantity: 1,
-          purchaseDate: SampleReceipts.purchasedAt,
+          purchaseDate: SampleReceipts.purchasedAt, appAccountToken: "account-1",
           purchaseToken: "abcdefghijklmnopqrstuvwx.AO-J1OzExampleTokenOfATestPurchase")
       ])
     #expect(google.environment == nil)

@@ -57,6 +57,12 @@ import Testing
       let other = try receipts.signedTransaction { $0.originalTransactionId = "1" }
       return verifier.verify(
         try receipts.signedNotification { $0.data?.signedTransactionInfo = other })
+    case .notCurrent:
+      return try Fixture.verifier { $0.requiresCurrentPurchase = true }
+        .verify(try receipts.signedTransaction { $0.revocationDate = $0.purchaseDate })
+    case .standingUnknown:
+      return try Fixture.verifier { $0.requiresCurrentPurchase = true }
+        .verify(try receipts.signedTransaction { $0.purchaseDate = nil })
     case .revoked: return await checked(.response(CheckerResponse(.revoked(at: nil))))
     case .checkerRefused: return await checked(.response(CheckerResponse(.refused(message: ""))))
     case .checkerUnavailable: return await checked(.terminalFailure(message: ""))
@@ -64,7 +70,8 @@ import Testing
   }
 
   private static let undetermined: Set<ReasonCode> = [
-    .environmentUnproven, .signingTimeMissing, .issuerMissing, .keyMissing, .checkerUnavailable,
+    .environmentUnproven, .signingTimeMissing, .issuerMissing, .keyMissing, .standingUnknown,
+    .checkerUnavailable,
   ]
 
   @Test(
@@ -89,7 +96,8 @@ import Testing
         "malformed", "unsupported-algorithm", "chain-length", "chain-untrusted", "chain-expired",
         "certificate-purpose", "signature-mismatch", "unsigned", "wrong-kind", "wrong-bundle", "wrong-app",
         "wrong-environment", "environment-unproven", "wrong-device", "signed-in-future", "too-old",
-        "signing-time-missing", "issuer-missing", "key-missing", "nested-mismatch", "revoked",
+        "signing-time-missing", "issuer-missing", "key-missing", "nested-mismatch", "not-current",
+        "standing-unknown", "revoked",
         "checker-refused",
         "checker-unavailable", "internal-fault",
       ])

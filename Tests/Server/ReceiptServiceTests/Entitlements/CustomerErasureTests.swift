@@ -7,6 +7,7 @@
   @testable import ReceiptService
   import ReceiptTesting
   import Synchronization
+  import ReceiptVerification
   import Testing
 
   /// The facts that an erasure must leave: that a purchase was refunded, and the changes that concern other customers.

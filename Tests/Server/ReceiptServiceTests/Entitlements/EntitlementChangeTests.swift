@@ -72,7 +72,9 @@
             "originalTransactionId":"2000000001","bundleId":"com.example.app","environment":"Sandbox",\
             "state":"active","grantsAccess":true,"productId":"com.example.app.monthly",\
             "transactionId":"2000001002","appAccountToken":"\(F.customer)",\
-            "expiresDate":"2025-11-30T07:09:10.000Z","nextChangeDate":"2025-11-30T07:09:10.000Z"},\
+            "expiresDate":"2025-11-30T07:09:10.000Z","nextChangeDate":"2025-11-30T07:09:10.000Z",\
+            "standing":"active","standingSince":"2025-10-31T07:09:10.000Z",\
+            "standingUntil":"2025-11-30T07:09:10.000Z","standingSource":"ledger"},\
             "previous":{"state":"active","grantsAccess":true,"productId":"com.example.app.monthly",\
             "transactionId":"2000001001","expiresDate":"2025-10-31T07:09:10.000Z",\
             "customer":"\(F.customer)"}}}

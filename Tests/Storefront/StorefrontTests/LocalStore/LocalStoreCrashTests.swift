@@ -4,6 +4,7 @@ import ReceiptCodec
 import Entitlements
 import ReceiptTesting
 import Storefront
+import ReceiptVerification
 import Testing
 
 /// A complete session with every fault at each of its commits has the same result as one without faults.

@@ -10,8 +10,6 @@ import Testing
 @Suite struct SignedContentCheckerTests {
   private let owner = UUIDString(rawValue: "7E3FB204-2B3A-4C8F-9D5E-6A1B2C3D4E5F")
   private let stranger = UUIDString(rawValue: "00000000-0000-4000-8000-000000000000")
-  private let running = SampleReceipts.expiresAt.addingSeconds(-0.001)
-  private let over = SampleReceipts.expiresAt
 
   private func check(
     _ receipt: VerifiedReceipt, _ requirements: PurchaseRequirements, at now: Timestamp = RemoteFixture.now
@@ -52,27 +50,6 @@ import Testing
     return try verified(receipts.signedNotification { $0.data = data })
   }
 
-  @Test("an app receipt that itself has expired is not current, whatever subscription runs in it")
-  func expiredReceipt() async throws {
-    let current = PurchaseRequirements(requiresCurrentSubscription: true)
-    let end = SampleReceipts.expiresAt.addingSeconds(-1000)
-    func receipt(_ change: (inout AppReceiptPayload) -> Void) throws -> VerifiedReceipt {
-      try #require(try RemoteFixture.verifier().verify(TestReceipts().appReceipt(change)).receipt)
-    }
-    let limited = try receipt { $0.expirationDate = end }
-    let empty = try receipt {
-      $0.expirationDate = end
-      $0.inAppPurchases = []
-    }
-    for receipt in [limited, empty] {
-      #expect(await check(receipt, current, at: end.addingSeconds(-1)) == .confirmed)
-      expectRefused(await check(receipt, current, at: end), "The receipt itself expired at \(end.iso8601)")
-      #expect(await check(receipt, PurchaseRequirements(), at: end) == .confirmed)
-    }
-    let unlimited = try receipt { $0.inAppPurchases = [] }
-    expectRefused(await check(unlimited, current), "states no purchase")
-  }
-
   // MARK: Account
 
   @Test("the account in a transaction, renewal info or notification must be the required one")
@@ -106,14 +83,10 @@ import Testing
     #expect(await check(receipt, PurchaseRequirements()) == .confirmed)
   }
 
-  @Test("a notification without a purchase satisfies no requirement")
+  @Test("a notification without a purchase belongs to no account")
   func emptyNotification() async throws {
     let receipt = try notification { _, _ in }
-    for demands in [
-      PurchaseRequirements(appAccountToken: owner), PurchaseRequirements(requiresCurrentSubscription: true),
-    ] {
-      expectRefused(await check(receipt, demands), "no purchase")
-    }
+    expectRefused(await check(receipt, PurchaseRequirements(appAccountToken: owner)), "no account")
   }
 
   @Test("a receipt of another account is invalid, with the same reason as a refusal of the App Store")
@@ -123,56 +96,6 @@ import Testing
     let verdict = try await verifier.verify(RemoteFixture.encoded(.signedTransaction), checkers: [checker])
     #expect(verdict.reason?.code == .checkerRefused)
     #expect(verdict.reason?.place == "checker signed-content")
-  }
-
-  // MARK: Current subscription
-
-  private let current = PurchaseRequirements(requiresCurrentSubscription: true)
-
-  @Test(
-    "a subscription is current until the instant at which it expires",
-    arguments: [ReceiptKind.signedTransaction, .signedRenewalInfo, .signedNotification, .appReceipt])
-  func expiry(kind: ReceiptKind) async throws {
-    let receipt = try RemoteFixture.verified(kind)
-    #expect(await check(receipt, current, at: running) == .confirmed)
-    expectRefused(await check(receipt, current, at: over), "not active (expired)")
-    #expect(await check(receipt, PurchaseRequirements(), at: over) == .confirmed)
-  }
-
-  @Test("a purchase without expiry is current; a subscription without an expiry date is not")
-  func withoutExpiry() async throws {
-    let pro = try transaction {
-      $0.type = .nonConsumable
-      $0.expiresDate = nil
-    }
-    #expect(await check(pro, current, at: over) == .confirmed)
-    #expect(await check(try RemoteFixture.verified(.transactionReceipt), current, at: over) == .confirmed)
-    expectRefused(await check(try transaction { $0.expiresDate = nil }, current), "not active")
-    expectRefused(await check(try renewalInfo { $0.renewalDate = nil }, current), "not active")
-    for kind in [ReceiptKind.signedAppTransaction, .signedRealtimeRequest] {
-      expectRefused(await check(try RemoteFixture.verified(kind), current), "states no purchase")
-    }
-  }
-
-  @Test("during billing retry only the grace period counts")
-  func gracePeriod() async throws {
-    func retrying(_ grace: Timestamp?) throws -> VerifiedReceipt {
-      try renewalInfo {
-        $0.isInBillingRetryPeriod = true
-        $0.gracePeriodExpiresDate = grace
-      }
-    }
-    let end = over.addingSeconds(86_400)
-    let graced = try retrying(end)
-    #expect(await check(graced, current, at: over) == .confirmed)
-    expectRefused(await check(graced, current, at: end), "not active")
-    expectRefused(await check(try retrying(nil), current, at: running), "not active")
-  }
-
-  @Test("an expiration intent ends a subscription whatever date it states")
-  func expirationIntent() async throws {
-    let receipt = try renewalInfo { $0.expirationIntent = .cancelled }
-    expectRefused(await check(receipt, current, at: running), "not active")
   }
 
   @Test("a revoked or upgraded purchase is never confirmed, whatever is required")

@@ -37,18 +37,6 @@ import Testing
     #expect(isRefused(try await standing(TestReceipts().huaweiPurchase(), requirements)))
   }
 
-  @Test("Huawei states until when a subscription runs, Google does not")
-  func current() async throws {
-    let current = PurchaseRequirements(requiresCurrentSubscription: true)
-    let huawei = try TestReceipts().huaweiPurchase()
-    #expect(try await standing(huawei, current) == .confirmed)
-    #expect(isRefused(try await standing(huawei, current, at: SampleReceipts.expiresAt)))
-    let consumable = try TestReceipts().huaweiPurchase { $0.expirationDate = nil }
-    #expect(try await standing(consumable, current) == .confirmed)
-    #expect(isRefused(try await standing(TestReceipts().googlePlayPurchase(), current)))
-    #expect(isRefused(try await standing(TestReceipts().googlePlayLicense(), current)))
-  }
-
   @Test("a purchase that was not paid for is refused")
   func unpaid() async throws {
     let any = PurchaseRequirements()
@@ -57,6 +45,6 @@ import Testing
     let pending = try TestReceipts().googlePlayPurchase { $0.purchaseState = .pending }
     #expect(isRefused(try await standing(pending, any)))
     let refunded = try TestReceipts().huaweiPurchase { $0.purchaseState = .refunded }
-    #expect(isRefused(try await standing(refunded, any)))
+    #expect(try await standing(refunded, any) == .revoked(at: nil))
   }
 }

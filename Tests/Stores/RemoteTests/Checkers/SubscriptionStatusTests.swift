@@ -93,7 +93,7 @@ import Testing
     ] as [(Int, Dates)])
   func running(status: Int, dates: Dates) async throws {
     let answer = try await Self.checker(status, dates).check(RemoteFixture.verified(.signedRenewalInfo))
-    #expect(answer == .response(CheckerResponse(.confirmed, environment: .sandbox)))
+    #expect(answer.withoutStandings == .response(CheckerResponse(.confirmed, environment: .sandbox)))
   }
 
   @Test(
@@ -112,7 +112,9 @@ import Testing
     }
     #expect(message.contains("status \(status)"))
     let lenient = try Self.checker(status, dates, requiresCurrentSubscription: false)
-    #expect(await lenient.check(receipt) == .response(CheckerResponse(.confirmed, environment: .sandbox)))
+    #expect(
+      await lenient.check(receipt).withoutStandings
+        == .response(CheckerResponse(.confirmed, environment: .sandbox)))
   }
 
   @Test("a signed revocation counts, whether the status is revoked or only ended", arguments: [2, 3, 5])

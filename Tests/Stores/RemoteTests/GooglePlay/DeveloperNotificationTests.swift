@@ -5,6 +5,7 @@ import Entitlements
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptTesting
+import ReceiptVerification
 import Testing
 
 /// Notifications of Google Play: from the push to the ledger.

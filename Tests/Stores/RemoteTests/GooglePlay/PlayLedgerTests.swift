@@ -6,6 +6,7 @@ import GooglePlay
 import ReceiptCodec
 import ReceiptTesting
 import SQLite
+import ReceiptVerification
 import Testing
 
 /// Purchases of both stores side by side, in the ledger and in its file.

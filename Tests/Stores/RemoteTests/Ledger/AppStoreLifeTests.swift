@@ -3,6 +3,7 @@
 @testable import Entitlements
 import ReceiptCodec
 import ReceiptTesting
+import ReceiptVerification
 import Testing
 
 /// A piece of news of one line of the App Store, in plain values. Instants are days.

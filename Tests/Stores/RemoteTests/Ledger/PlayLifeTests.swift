@@ -4,6 +4,7 @@
 import Foundation
 import GooglePlay
 import ReceiptCodec
+import ReceiptVerification
 import Testing
 
 /// The seeds of the lives that a property is tried with: a sample, or 100,000 with RECEIPTKIT_FULL_SWEEPS=1.

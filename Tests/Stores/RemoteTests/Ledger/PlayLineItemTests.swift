@@ -3,6 +3,7 @@
 @testable import Entitlements
 @testable import GooglePlay
 import ReceiptCodec
+import ReceiptVerification
 import Testing
 
 /// The line items of purchases in Google Play: orders, voids, expiries and quantities act on the product that they are of.

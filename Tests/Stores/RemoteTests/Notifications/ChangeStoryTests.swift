@@ -3,6 +3,7 @@
 import ReceiptCodec
 import Entitlements
 import ReceiptTesting
+import ReceiptVerification
 import Testing
 
 /// Upgrades, refunds, family sharing and purchases that are no subscriptions.

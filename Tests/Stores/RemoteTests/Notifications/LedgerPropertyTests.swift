@@ -3,6 +3,7 @@
 import ReceiptCodec
 @testable import Entitlements
 import ReceiptTesting
+import ReceiptVerification
 import Testing
 
 /// The properties that hold for every stream of events. The seed is in the failure's message.

@@ -298,4 +298,18 @@ import Testing
     }
     #expect(notifications.inSigningOrder().map(\.uuid?.rawValue) == ["z", "m", "a", "b"])
   }
+
+  @Test(
+    "a notification about a purchase that no longer stands is taken, whatever the policy requires of receipts"
+  )
+  func lapsed() throws {
+    let verifier = try Story.verifier { $0.requiresCurrentPurchase = true }
+    let refunded = try TestReceipts().signedTransaction { $0.revocationDate = $0.purchaseDate }
+    let notification = try TestReceipts().signedNotification {
+      $0.notificationType = .refund
+      $0.data?.signedTransactionInfo = refunded
+    }
+    #expect(verifier.verify(notification).reason?.code == .notCurrent)
+    #expect(try NotificationReceiver(verifier: verifier).receive(Array(notification.utf8)).type == .refund)
+  }
 }

@@ -2,6 +2,7 @@
 
 import ReceiptCodec
 @testable import Entitlements
+import ReceiptVerification
 
 /// The other way to the state of a subscription, for comparison: keep everything, and play it back in the order
 /// of signing, where each event overwrites what it speaks of. It needs distinct signing dates.

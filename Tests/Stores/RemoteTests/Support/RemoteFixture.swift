@@ -34,3 +34,12 @@ enum RemoteFixture {
 
   static func url(_ text: String) throws -> RemoteURL { try RemoteURL(text) }
 }
+
+extension CheckerAnswer {
+  /// The same answer without the standings of single purchases.
+  var withoutStandings: CheckerAnswer {
+    guard case .response(var response) = self else { return self }
+    response.purchases = []
+    return .response(response)
+  }
+}

@@ -452,6 +452,7 @@
       {{#verdict}}
       <h2 id="verdict-heading"><span aria-hidden="true">{{symbol}}</span> {{word}}</h2>
       {{/verdict}}
+      <ul class="chips" aria-label="Findings">{{#chips}}<li class="{{chipStyle}}">{{chipSubject}}: {{chipText}}</li> {{/chips}}</ul>
       <dl class="facts">
       {{#verdictFacts}}
       <div><dt>{{term}}</dt><dd>{{#factTarget}}<a href="{{factTarget}}">{{fact}}</a>{{/factTarget}}{{^factTarget}}{{fact}}{{/factTarget}}</dd></div>
@@ -602,6 +603,11 @@
       .verdict.good { border-left-color: var(--good); background: var(--good-back); }
       .verdict.bad { border-left-color: var(--bad); background: var(--bad-back); }
       .verdict.doubtful { border-left-color: var(--doubtful); background: var(--doubtful-back); }
+      .chips { display: flex; flex-wrap: wrap; gap: 8px; list-style: none; padding: 0; margin: 0 0 12px; }
+      .chips li { padding: 2px 10px; border: 1px solid var(--line); border-radius: 12px; }
+      .chips .good { color: var(--good); border-color: var(--good); }
+      .chips .bad { color: var(--bad); border-color: var(--bad); }
+      .chips .doubtful { color: var(--doubtful); border-color: var(--doubtful); }
       .verdict.good h2, td.good, dd.good { color: var(--good); }
       .verdict.bad h2, td.bad, dd.bad { color: var(--bad); }
       .verdict.doubtful h2, td.doubtful { color: var(--doubtful); }

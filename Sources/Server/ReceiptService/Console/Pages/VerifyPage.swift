@@ -61,6 +61,7 @@
   /// A verdict as displayed, with the contents of the receipt.
   private struct VerdictResult {
     let verdict: VerdictView
+    let chips: [ChipView]
     let verdictFacts: [FactView]
     let sections: [[String: Any]]
     let chains: [ChainPicture]
@@ -81,7 +82,8 @@
       firstField: Int, at now: Timestamp
     ) {
       let (verdict, acknowledgement) = outcome
-      let view = VerdictView(verdict.word)
+      let view = VerdictView(verdict, at: now)
+      chips = ChipView.list(verdict, at: now)
       self.verdict = view
       let reason = verdict.reason
       let entry = acknowledgement.map {

@@ -63,14 +63,16 @@ extension PurchaseRecord {
 /// let record = QueuePurchaseRecord(queue) { transaction in
 ///   guard let sale = transaction.storeTransaction else { return nil }
 ///   switch verifier.verify(sale.receipt) {
-///   case .valid(let receipt): return receipt.transactions.first.flatMap { OwnedPurchase(verified: $0) }
+///   // The record evaluates the standing.
+///   case .valid(let receipt): return receipt.purchases.first.flatMap { OwnedPurchase(verified: $0.transaction) }
 ///   case .invalid: return nil
 ///   case .undetermined: throw NotCheckedYet()
 ///   }
 /// }
 /// ```
 ///
-/// If a server or a notification reports a refund, a revocation or a renewal, pass it to ``remember(_:)``.
+/// The record evaluates the standing of what it remembers: a purchase that has expired or was refunded is not owned. If a
+/// server or a notification reports a refund, a revocation or a renewal, pass it to ``remember(_:)``.
 public actor QueuePurchaseRecord: PurchaseRecord {
   private let queue: PaymentQueue
   private let others: (any PurchaseRecord)?

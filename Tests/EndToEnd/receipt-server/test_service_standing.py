@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""receipt-server has the same standing for the lives of purchases as receipt-tool: single, in a batch, in the ledger of
+notifications, in webhooks' form and in the console."""
+
+import html
+import json
+import re
+import ssl
+
+import pytest
+
+import lives
+import samples
+from independent import jws
+from service import Service
+from test_console import Session
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, store, rsa_store):
+    """A server that accepts the lives' stores, and the lives."""
+    folder = tmp_path_factory.mktemp("standing")
+    play, huawei = lives.AppKey(), lives.AppKey()
+    roots = folder / "roots.pem"
+    certificates = [store.root, rsa_store.root, rsa_store.intermediate]
+    roots.write_text("".join(ssl.DER_cert_to_PEM_cert(certificate.der) for certificate in certificates))
+    (folder / "play").write_bytes(play.public)
+    (folder / "huawei").write_bytes(huawei.public)
+    service = Service(folder / "data")
+
+    def change(configuration):
+        policy = {
+            "bundleIds": [samples.BUNDLE], "environments": ["production", "sandbox"], "trust": [str(roots)],
+            "playKeys": [f"{samples.BUNDLE}={folder / 'play'}"], "huaweiKeys": [f"{samples.BUNDLE}={folder / 'huawei'}"],
+        }  # fmt: skip
+        configuration["app"] = {
+            "demo": {
+                "policies": ["default", "current"], "notifications": True,
+                "policy": {"default": policy, "current": policy | {"requireCurrent": True}},
+            }
+        }
+        configuration["apps"] = ["demo"]
+
+    service.configure(change)
+    service.start()
+    yield service, lives.lives(store.leaf(), rsa_store.leaf("rsa2048"), play, huawei)
+    assert service.end() == 0
+
+
+def now(found: list[lives.Life]) -> list[lives.Life]:
+    return [life for life in found if life.at == "now"]
+
+
+def test_single(shop):
+    service, found = shop
+    for life in now(found):
+        verdict = service.post("/v1/verify", data=life.receipt).json()
+        assert verdict["verdict"] == "valid", (life.name, verdict)
+        assert verdict.get("standing") == life.standing, life.name
+        assert verdict.get("grantsAccess") == (None if life.standing is None else life.grants_access), life.name
+        purchases = verdict["transactions"] + verdict.get("unpaidPurchases", [])
+        if life.standing:
+            (purchase,) = [purchase for purchase in purchases if purchase["standing"] == life.standing][-1:]
+            members = (purchase.get("standingSince"), purchase.get("standingUntil"), purchase["standingSource"])
+            assert members == (life.since, life.until, life.source), life.name
+
+
+def test_a_current_purchase_is_required(shop):
+    service, found = shop
+    for life in now(found):
+        verdict = service.post("/v1/verify?policy=current", data=life.receipt).json()
+        assert (verdict["verdict"], verdict.get("reason", {}).get("code")) == life.current, life.name
+
+
+def test_a_batch(shop):
+    service, found = shop
+    found = [life for life in now(found) if b"\n" not in life.receipt.strip()]
+    body = b"\n".join(life.receipt for life in found)
+    answered = [json.loads(line) for line in service.post("/v1/verify/batch", data=body).text.splitlines()]
+    assert [line.get("standing") for line in answered] == [life.standing for life in found]
+
+
+def test_the_ledger_of_notifications(shop, store):
+    service, found = shop
+    leaf = store.leaf()
+    for number, kind in enumerate(["DID_RENEW", "REFUND", "REVOKE"]):
+        # A purchase of its own, with the events of one life.
+        original = f"3{number:015}"
+        transaction = samples.TRANSACTION | {"originalTransactionId": original, "transactionId": original}
+        payload = samples.notification(jws.sign(transaction, leaf)) | {
+            "notificationType": kind, "notificationUUID": f"002e14d5-51f5-4503-b5a8-{number:012}"
+        }  # fmt: skip
+        signed = jws.sign(payload, leaf)
+        verdict = service.post("/v1/verify", data=signed).json()
+        answer = service.post("/v1/notifications/demo", json={"signedPayload": signed}, key="")
+        assert answer.status_code == 200, answer.text
+        (owned,) = service.get(f"/v1/entitlements/{original}").json()["entitlements"]
+        (purchase,) = verdict["transactions"]
+        for member in ("standing", "standingSince", "standingUntil", "grantsAccess"):
+            assert owned["entitlement"].get(member) == purchase.get(member), (kind, member)
+        changes = service.get("/v1/changes?after=0&wait=0").json()["changes"]
+        told = [c["change"]["data"]["entitlement"] for c in changes]
+        (told,) = [entitlement for entitlement in told if entitlement["originalTransactionId"] == original]
+        assert told["standing"] == purchase["standing"]
+
+
+def test_the_console_shows_three_findings(shop):
+    service, found = shop
+    session = Session(service, service.key)
+    token = session.token("/console/verify")
+    for life in now(found):
+        if life.receipt.startswith(b"{"):
+            continue
+        page = session.post("/console/verify", token=token, receipt=life.receipt.decode()).text
+        chips = re.search(r'<ul class="chips".*?</ul>', page, re.S)[0]
+        findings = dict(re.findall(r"<li class=\"[^\"]*\">([^:<]+): ([^<]*)</li>", html.unescape(chips)))
+        assert findings["genuine"] == "yes", life.name
+        assert findings["standing"].split(" since ")[0] == (life.standing or "no purchase"), life.name
+        verdict = re.search(r'class="verdict (\w+)"', page)[1]
+        assert verdict == ("good" if life.standing in (None, "active") else "doubtful"), life.name
