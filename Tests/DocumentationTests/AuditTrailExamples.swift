@@ -25,7 +25,11 @@ import TransparencyLog
     verifier = ReceiptVerifier(
       trust: try TestAuthority.es256().trustAnchors,
       policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox]))
-    receipt = Array(try TestReceipts().signedTransaction { $0.type = .consumable }.utf8)
+    let sold = try TestReceipts().signedTransaction {
+      $0.type = .consumable
+      $0.expiresDate = nil
+    }
+    receipt = Array(sold.utf8)
   }
 
   @Test func overview() async throws {

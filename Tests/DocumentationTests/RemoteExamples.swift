@@ -124,6 +124,26 @@ import Testing
     #expect(verdict.checks.isEmpty)
   }
 
+  @Test func purchasesByReference() async throws {
+    let transport = AnsweringTransport { _ throws(HTTPTransportError) in
+      throw HTTPTransportError(.cannotConnect, "nobody is there")
+    }
+    let client = AppStoreServerClient(
+      transport: transport, signer: signer, retry: RetryPolicy(maximumAttempts: 1))
+    let verifier = ReceiptVerifier(
+      trust: .apple, policy: VerificationPolicy(bundleIds: .any, environments: [.production]))
+    var refused: [Reason] = []
+    func log(_ message: String, _ reason: Reason) { refused.append(reason) }
+    func grant(_ product: String?) { Issue.record("\(product ?? "")") }
+
+    let lookup = PurchaseLookup(verifier: verifier, appStore: [client])
+    let answer = await lookup.answer(about: .appStoreTransaction("2000000001"))
+    if let reason = answer.reason { log("not granted", reason) }
+    for purchase in answer.activePurchases(at: SystemClock.now()) { grant(purchase.productId) }
+
+    #expect(refused.map(\.code) == [.checkerUnavailable])
+  }
+
   @Test func revocation() async throws {
     let (store, sale) = try await sold(EmulatorSigning(serverURL: "http://sandbox.example"))
     let transport = EmulatorTransport(sandbox: store)

@@ -42,7 +42,7 @@ class TestSignedData:
     def test_a_notification_with_its_parts_yields_their_transaction(self, receipt_tool, store, trust):
         parts = [jws.sign(p, store.leaf()) for p in (samples.TRANSACTION, samples.RENEWAL_INFO)]
         verdict = receipt_tool.accepts(jws.sign(samples.notification(*parts), store.leaf()), *trust)
-        assert verdict["transactions"] == [samples.TRANSACTION_REPORTED]
+        assert samples.stated(verdict["transactions"]) == samples.stated([samples.TRANSACTION_REPORTED])
 
     def test_without_its_own_date_a_notification_counts_from_its_parts(self, receipt_tool, store, trust):
         part = jws.sign(samples.TRANSACTION, store.leaf())
@@ -112,7 +112,7 @@ class TestAppReceipts:
         assert verdict["bundleId"] == samples.BUNDLE
         assert verdict["signedDate"] == "2025-03-01T10:00:05.000Z"
         check_signer(verdict, leaf, rsa_store.root, "RSA-SHA1" if digest == "sha1" else "RSA-SHA256")
-        by_id = {t["transactionId"]: t for t in verdict["transactions"]}
+        by_id = {t["transactionId"]: t for t in samples.stated(verdict["transactions"])}
         assert by_id == {
             "1000000000000101": {
                 "transactionId": "1000000000000101",
@@ -187,7 +187,7 @@ class TestTransactionReceipts:
         assert verdict["environment"] == "Sandbox"
         assert verdict["bundleId"] == samples.BUNDLE
         check_signer(verdict, leaf, rsa_store.root, "RSA-SHA256" if version == 4 else "RSA-SHA1")
-        assert verdict["transactions"] == [
+        assert samples.stated(verdict["transactions"]) == [
             {
                 "transactionId": "1000000000000201",
                 "originalTransactionId": "1000000000000200",

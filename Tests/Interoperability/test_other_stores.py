@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import samples
 from tool import INVALID, USAGE, VALID
 
 PACKAGE = "com.example.app"
@@ -68,12 +69,13 @@ def test_what_openssl_signs_is_valid(receipt_tool, key, form):
     assert verdict["signer"]["involvesSha1"] is True
     assert "rootSha256" not in verdict["signer"] and "environment" not in verdict
     assert verdict["obfuscatedAccountId"] == "account-1"
-    assert verdict["transactions"] == [
+    assert samples.stated(verdict["transactions"]) == [
         {
             "transactionId": PLAY["orderId"],
             "productId": "coins",
             "quantity": 1,
             "purchaseDate": "2025-10-01T07:09:10.000Z",
+            "appAccountToken": "account-1",
             "purchaseToken": PLAY["purchaseToken"],
         }
     ]

@@ -101,6 +101,13 @@ REALTIME_REQUEST = {
     "signedDate": SIGNED,
 }
 
+STANDING = ("standing", "standingSince", "standingUntil", "standingSource", "grantsAccess", "remainingQuantity")
+
+
+def stated(purchases: list[dict]) -> list[dict]:
+    """What a receipt states of purchases, without the standing that follows from it: see lives.py."""
+    return [{name: value for name, value in purchase.items() if name not in STANDING} for purchase in purchases]
+
 
 def notification(signed_transaction: str | None = None, signed_renewal_info: str | None = None, **changes) -> dict:
     """A notification around nested signed parts; `changes` replace fields of its data."""

@@ -64,9 +64,13 @@ public struct ReceiptVerifier: Sendable {
 
   /// The same verifier without ``VerificationPolicy/requiresCurrentPurchase``, for what a store sends of its own accord.
   package var acceptingLapsedPurchases: ReceiptVerifier {
-    guard policy.requiresCurrentPurchase else { return self }
+    policy.requiresCurrentPurchase ? changing { $0.requiresCurrentPurchase = false } : self
+  }
+
+  /// Returns a verifier with another policy, and the same clock and trust.
+  package func changing(_ change: (inout VerificationPolicy) -> Void) -> ReceiptVerifier {
     var policy = policy
-    policy.requiresCurrentPurchase = false
+    change(&policy)
     return ReceiptVerifier(
       trust: trust, policy: policy, intermediates: intermediates, limits: limits, clock: evaluator.clock,
       diagnostics: diagnostics)

@@ -15,6 +15,7 @@ import threading
 
 import pytest
 
+import lives
 from service import Service, program
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "Documentation/ReceiptKit.docc/RunReceiptServer.md"
@@ -388,3 +389,55 @@ def test_health_tells_what_is_answered(folder):
         assert (ended.returncode, ended.stdout) == (0, "ready\n"), ended
         server.shutdown()
     assert run(*arguments).returncode == 1
+
+
+# What a policy accepts, and what a refusal says to change
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def policy(**members):
+    """Changes the policy of the only app."""
+    return lambda settings: settings["app"]["demo"]["policy"]["default"].update(members)
+
+
+def test_xcodes_receipts_are_admitted_by_name_alone(tmp_path):
+    receipt = (ROOT / "TestVectors/signed-transaction/valid-xcode.jws").read_bytes()
+    service = Service(tmp_path / "data")
+    service.configure(policy(bundleIds=["com.example.app"], environments=["xcode"]))
+    service.start()
+    refused = service.post("/v1/verify", data=receipt).json()
+    assert refused["reason"]["code"] == "chain-length" and "xcodeCertificates" in refused["reason"]["message"]
+    assert service.end() == 0
+    certificate = str(ROOT / "TestVectors/certificates/xcode.pem")
+    service.configure(policy(xcodeCertificates=[certificate]))
+    service.start()
+    verdict = service.post("/v1/verify", data=receipt).json()
+    assert (verdict["verdict"], verdict["assurance"]) == ("valid", "pinned-test-certificate")
+    assert service.end() == 0
+    service.configure(policy(environments=["production"]))
+    assert_refused(service.command("serve", "--check-config", check=False), "xcodeCertificates", "environments")
+
+
+def test_a_purchase_that_states_no_environment(tmp_path, folder):
+    key = lives.AppKey()
+    (tmp_path / "key").write_bytes(key.public)
+    receipt = key.sign(lives.PLAY)
+    service = Service(tmp_path / "data")
+    keys = [f"{lives.PLAY['packageName']}={tmp_path / 'key'}"]
+    service.configure(policy(bundleIds=[lives.PLAY["packageName"]], environments=["production"], playKeys=keys))
+    service.start()
+    # Nobody asks Google Play: with the key alone, the server works.
+    verdict = service.post("/v1/verify", data=receipt).json()
+    assert (verdict["verdict"], verdict["standing"]) == ("valid", "active") and "environment" not in verdict
+    assert service.end() == 0
+    service.configure(policy(unstatedEnvironment="refuse"))
+    service.start()
+    refused = service.post("/v1/verify", data=receipt).json()
+    assert refused["reason"]["code"] == "wrong-environment" and "unstatedEnvironment" in refused["reason"]["message"]
+    assert service.end() == 0
+    for rule, complaint in [("ask", "undetermined"), ("maybe", "ask, accept or refuse")]:
+        service.configure(policy(unstatedEnvironment=rule))
+        assert_refused(service.command("serve", "--check-config", check=False), "unstatedEnvironment", complaint)
+    service.configure(policy(unstatedEnvironment="ask", playEnvironments=["production", "sandbox"]))
+    assert service.command("serve", "--check-config").returncode == 0

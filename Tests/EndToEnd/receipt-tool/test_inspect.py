@@ -654,8 +654,8 @@ class TestColorOfOtherCommands:
     @pytest.mark.parametrize(
         ("line", "painted"),
         [
-            ("verify --trust root.cer purchase.jws", "\x1b[1;32mVALID\x1b[0m  signed-transaction"),
-            ("verify --trust root.cer --lines purchase.jws", "\x1b[1;32mVALID\x1b[0m  signed-transaction"),
+            ("verify --trust root.cer purchase.jws", "\x1b[1;33mVALID, EXPIRED\x1b[0m  signed-transaction"),
+            ("verify --trust root.cer --lines purchase.jws", "\x1b[1;33mVALID, EXPIRED\x1b[0m  signed-transaction"),
             ("verify purchase.jws", "\x1b[1;31mINVALID\x1b[0m  signed-transaction"),
             ("audit check proof --key trail.pub", "\x1b[1;32mPROVEN\x1b[0m  proof"),
             ("audit check purchase.jws --key trail.pub", "\x1b[1;31mNOT PROVEN\x1b[0m  purchase.jws"),
@@ -667,7 +667,7 @@ class TestColorOfOtherCommands:
     def test_the_word_at_the_margin(self, receipt_tool, world, line, painted):
         colored = receipt_tool.run(*line.split(), "--color", "always", cwd=world.folder)
         # Of the subscription it says that it expired.
-        count = 1 + colored.out.count("EXPIRED")
+        count = 1 + colored.out.count("mEXPIRED")
         assert colored.out.startswith(painted) and colored.out.count("\x1b[0m") == count, colored
         assert "\x1b" not in receipt_tool.run(*line.split(), cwd=world.folder).out
 

@@ -190,7 +190,7 @@ def test_all_of_them_at_once(receipt_tool, shared, intermediates):
     assert [line["verdict"] == "valid" for line in run.lines] == [e["accept"] for e in ENTRIES]
 
 
-@entries("transaction", "app-receipt")
+@entries("jws", "jws-xcode", "app-receipt", "app-receipt-xcode")
 def test_a_policy_without_apple_says_that_the_root_is_apples(receipt_tool, shared, trust, entry):
     verdict = verify(receipt_tool, shared, entry, *trust)
     if verdict["reason"]["code"] == "chain-length":

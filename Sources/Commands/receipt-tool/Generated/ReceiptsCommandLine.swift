@@ -43,9 +43,9 @@ struct ReceiptTool: AsyncParsableCommand {
       """#,
     version: toolVersion,
     subcommands: [
-      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, AuditCommand.self,
-      StoreCommand.self, APICommand.self, PlayCommand.self, NotificationsCommand.self, TokenCommand.self,
-      VersionCommand.self,
+      VerifyCommand.self, LookupCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self,
+      AuditCommand.self, StoreCommand.self, APICommand.self, PlayCommand.self, NotificationsCommand.self,
+      TokenCommand.self, VersionCommand.self,
     ])
 
 }

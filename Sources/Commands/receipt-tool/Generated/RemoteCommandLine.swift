@@ -405,6 +405,136 @@ struct APINotificationsTestStatusCommand: AsyncParsableCommand {
   var token: String
 }
 
+/// The requirements that a purchase must meet.
+struct LookupOptions: ParsableArguments {
+  @Flag(
+    name: .customLong("require-current"),
+    help: ArgumentHelp(
+      "Require that the purchase stands: one that has expired, was refunded or is not paid "
+        + "for is invalid."))
+  var requiresCurrent: Bool = false
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print a JSON object."))
+  var json: Bool = false
+}
+
+/// The command `lookup`.
+struct LookupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lookup",
+    abstract: "Ask a store about a purchase by its name, in place of a receipt.",
+    discussion: #"""
+      Backends often have no receipt but a purchase token, a transaction or an
+      order. The store is asked with the app's credentials; what it signs is
+      verified. The answer is a verdict, and the standing of each purchase.
+
+      EXAMPLES:
+        receipt-tool lookup app-store 2000000001 --credentials app-store.json
+        receipt-tool lookup google-play TOKEN --package com.example.app \
+          --service-account key.json
+
+      EXIT CODES:
+        0 known, and as required; 1 not known, or not as required; 2 no answer now,
+        try again later; 64 wrong command line or missing credentials; 66 a file
+        cannot be read; 74 the output cannot be written.
+      """#,
+    subcommands: [
+      LookupAppStoreCommand.self, LookupGooglePlayCommand.self, LookupHuaweiCommand.self,
+    ])
+
+}
+
+/// The command `lookup app-store`.
+struct LookupAppStoreCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "app-store",
+    abstract: "Ask about a transaction or an order; of a subscription the latest transaction is " + "shown.")
+
+  @OptionGroup(title: "Requirements") var lookup: LookupOptions
+
+  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
+  @OptionGroup(title: "Servers") var servers: ServerOptions
+
+  @OptionGroup(title: "Trust") var trust: TrustOptions
+
+  @Argument(help: ArgumentHelp("The identifier of a transaction, or of an order.", valueName: "reference"))
+  var reference: String
+
+  @Flag(
+    name: .customLong("order"), help: ArgumentHelp("The reference is an order, as in the customer's invoice.")
+  )
+  var isOrder: Bool = false
+
+  @Option(
+    name: .customLong("bundle-id"),
+    help: ArgumentHelp("The app. Environment: RECEIPTKIT_BUNDLE_ID.", valueName: "ID"))
+  var bundleId: String?
+
+  @Option(
+    name: .customLong("environment"),
+    help: ArgumentHelp("Ask this environment. May be repeated. Default: production, then sandbox."))
+  var environments: [ReceiptEnvironment.Category] = []
+}
+
+/// The command `lookup google-play`.
+struct LookupGooglePlayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "google-play",
+    abstract: "Ask about a purchase token.")
+
+  @OptionGroup(title: "Requirements") var lookup: LookupOptions
+
+  @OptionGroup(title: "Account") var account: PlayAccountOptions
+
+  @OptionGroup(title: "Servers") var servers: ServerOptions
+
+  @Argument(help: ArgumentHelp("The purchase token.", valueName: "token"))
+  var token: String
+
+  @Option(
+    name: .customLong("package"), help: ArgumentHelp("The app, by its package name.", valueName: "NAME"))
+  var packageName: String
+
+  @Option(
+    name: .customLong("environment"),
+    help: ArgumentHelp(
+      "Accept this environment; purchases of licence testers are of the sandbox. May be "
+        + "repeated. Default: production and sandbox."))
+  var environments: [ReceiptEnvironment.Category] = []
+}
+
+/// The command `lookup huawei`.
+struct LookupHuaweiCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "huawei",
+    abstract: "Ask about a purchase token.")
+
+  @OptionGroup(title: "Requirements") var lookup: LookupOptions
+
+  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
+  @OptionGroup(title: "Huawei AppGallery") var huawei: HuaweiOptions
+
+  @OptionGroup(title: "Servers") var servers: ServerOptions
+
+  @OptionGroup(title: "Keys") var keys: AppKeyOptions
+
+  @Argument(help: ArgumentHelp("The purchase token.", valueName: "token"))
+  var token: String
+
+  @Option(
+    name: .customLong("product"), help: ArgumentHelp("The product of a one-time purchase.", valueName: "ID"))
+  var product: String?
+
+  @Option(name: .customLong("subscription"), help: ArgumentHelp("The subscription.", valueName: "ID"))
+  var subscription: String?
+
+  @Option(
+    name: .customLong("bundle-id"), help: ArgumentHelp("The app, by its package name.", valueName: "ID"))
+  var bundleId: String
+}
+
 /// The command `play`.
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

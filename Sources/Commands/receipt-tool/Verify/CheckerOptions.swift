@@ -62,6 +62,27 @@ extension HuaweiOptions {
     ]
   }
 
+  /// The checker that asks Huawei. It verifies the purchase in an answer with the app's keys.
+  func checker(
+    over transport: any HTTPTransport, policy: VerificationPolicy, credentials: CredentialOptions,
+    servers: ServerOptions, requirements: PurchaseRequirements
+  ) throws -> HuaweiChecker {
+    let (id, secret) = try credentials.huawei(clientId: clientId)
+    let address: HuaweiAddress
+    if let base = try base.map({ try servers.url($0) }) {
+      address = HuaweiAddress(base: base)
+    } else if let site {
+      address = HuaweiAddress(site)
+    } else {
+      throw ToolExit.failure(
+        .usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
+    }
+    return HuaweiChecker(
+      transport: transport, address: address, clientId: id, clientSecret: secret,
+      verifier: ReceiptVerifier(trust: TrustAnchors(), policy: policy), requirements: requirements,
+      retry: servers.retry)
+  }
+
   fileprivate var site: HuaweiAddress.Site? { siteName.flatMap { HuaweiAddress.Site(rawValue: $0) } }
 
   func validate() throws {
@@ -115,7 +136,9 @@ extension VerifyCommand {
         let client = try play.client(packageName: "", over: transport, servers: servers)
         return GooglePlayChecker(client: client, requirements: checks.requirements)
       case "huawei":
-        return try huawei(over: transport, policy: policy)
+        return try huawei.checker(
+          over: transport, policy: policy, credentials: credentials, servers: servers,
+          requirements: checks.requirements)
       case "verify-receipt":
         return VerifyReceiptChecker(
           transport: transport, endpoints: try servers.verifyReceiptEndpoints(),
@@ -163,23 +186,5 @@ extension VerifyCommand {
     var checker = AppStoreServerChecker(clients: clients, requirements: checks.requirements)
     if checks.offlineSuffices { checker.whileUnreachable = checks.contentChecker(policy) }
     return checker
-  }
-
-  /// The checker that asks Huawei. It verifies the purchase in an answer with the app's keys.
-  private func huawei(over transport: any HTTPTransport, policy: VerificationPolicy) throws -> HuaweiChecker {
-    let (id, secret) = try credentials.huawei(clientId: huawei.clientId)
-    let address: HuaweiAddress
-    if let base = try huawei.base.map({ try servers.url($0) }) {
-      address = HuaweiAddress(base: base)
-    } else if let site = huawei.site {
-      address = HuaweiAddress(site)
-    } else {
-      throw ToolExit.failure(
-        .usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
-    }
-    return HuaweiChecker(
-      transport: transport, address: address, clientId: id, clientSecret: secret,
-      verifier: ReceiptVerifier(trust: TrustAnchors(), policy: policy), requirements: checks.requirements,
-      retry: servers.retry)
   }
 }

@@ -123,7 +123,13 @@ extension PlayEntitlement {
   public func standing(at instant: Timestamp) -> PurchaseStanding { standings.standing(at: instant) }
 
   private var standings: StandingTimeline {
-    StandingTimeline(from: start, due: dueInstants, .ledger) { state(at: $0).status }
+    StandingTimeline(from: start, due: dueInstants, .ledger) { status(of: state(at: $0)) }
+  }
+
+  /// Returns the standing of a state. Google Play has one word for a one-time purchase that was cancelled and for one
+  /// that was refunded; one that was paid for was refunded.
+  private func status(of state: State) -> PurchaseStanding.Status {
+    state == .cancelled && !isSubscription && purchase.startTime != nil ? .refunded : state.status
   }
 
   /// The instant from which the first known state holds; `nil` if Google Play does not state it.
@@ -132,6 +138,21 @@ extension PlayEntitlement {
     case "SUBSCRIPTION_STATE_ON_HOLD", "SUBSCRIPTION_STATE_PAUSED": items.compactMap(\.expiryTime).max()
     case "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED", "CANCELLED": nil
     default: purchase.startTime
+    }
+  }
+
+  /// Returns the products of the purchase as purchases, each with its own standing.
+  package func purchases(_ source: PurchaseStanding.Source) -> [Purchase] {
+    items.map { item in
+      let transaction = Transaction(
+        transactionId: item.orderId, productId: item.productId, quantity: item.quantity,
+        purchaseDate: purchase.startTime, expiresDate: item.expiryTime, revocationDate: item.voided?.date,
+        type: isSubscription ? .autoRenewableSubscription : nil, appAccountToken: obfuscatedAccountId,
+        purchaseToken: id.purchaseToken)
+      let timeline = StandingTimeline(from: start, due: dueInstants, source) {
+        status(of: state(of: item, at: $0))
+      }
+      return Purchase(transaction, timeline, remaining: remainingQuantity(of: item, at: asOf))
     }
   }
 
@@ -260,7 +281,7 @@ extension PlayEntitlement: StoreLine {
     object.member("productId", item.productId)
     object.member("orderId", item.orderId)
     object.member("state", state(of: item, at: instant).rawValue)
-    object.member("standing", state(of: item, at: instant).status.rawValue)
+    object.member("standing", status(of: state(of: item, at: instant)).rawValue)
     object.member("quantity", remainingQuantity(of: item, at: instant))
     object.member("expiresDate", item.expiryTime)
     object.member("revocationDate", item.voided?.date)

@@ -9,17 +9,24 @@ extension PolicyEvaluator {
   /// end even without purchases in it.
   func requireCurrentPurchase(of receipt: VerifiedReceipt) throws(ValidationError) {
     guard policy.requiresCurrentPurchase else { return }
-    let instant: Timestamp
-    if case .at(let given) = policy.timeRule { instant = given } else { instant = clock() }
     if case .detached(.googlePlayLicense(let license)) = receipt.content {
       guard license.responseCode.isLicensed, license.validUntil.map({ instant < $0 }) ?? true else {
         throw .invalid(.notCurrent, "The user has no licence, or its validity has ended.")
       }
       return
     }
-    let purchases = receipt.purchases
+    try requireCurrent(receipt.purchases, of: receipt)
+  }
+
+  private var instant: Timestamp {
+    if case .at(let instant) = policy.timeRule { instant } else { clock() }
+  }
+
+  /// Requires that one of the purchases stands, if the policy does. The receipt is `nil` for those of a store's answer.
+  func requireCurrent(_ purchases: [Purchase], of receipt: VerifiedReceipt?) throws(ValidationError) {
+    guard policy.requiresCurrentPurchase else { return }
     guard let standing = purchases.standing(at: instant) else {
-      if let end = receipt.expirationDate, instant < end { return }
+      if let end = receipt?.expirationDate, instant < end { return }
       throw .invalid(.notCurrent, "It states no purchase, and the policy requires one that stands.")
     }
     guard !standing.grantsAccess else { return }

@@ -37,6 +37,18 @@ struct PolicyEvaluator: Sendable {
     return Acceptance(path: path, unprovenEnvironment: unproven)
   }
 
+  /// Evaluates the policy on the unsigned answer of a store, whose connection proves app and environment.
+  func evaluate(answer claims: Claims, _ purchases: [Purchase]) throws(ValidationError) {
+    try requireKind(claims.kind, in: .receipt)
+    try requireApp(claims)
+    if let environment = claims.environment {
+      try requireEnvironment(environment, of: claims.kind)
+    } else if let reason = try unprovenEnvironment(of: claims, in: .receipt) {
+      throw .undetermined(reason)
+    }
+    try requireCurrent(purchases, of: nil)
+  }
+
   private func requireKind(_ kind: ReceiptKind, in context: Context) throws(ValidationError) {
     switch context {
     case .receipt:

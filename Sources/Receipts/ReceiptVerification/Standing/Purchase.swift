@@ -20,15 +20,17 @@ public struct Purchase: Sendable, Hashable {
   /// The quantity that the store did not refund, if a checker reported a refund of a part.
   private var checkedQuantity: Int64?
 
-  init(
+  package init(
     _ transaction: Transaction, _ timeline: StandingTimeline, signed: JWSTransaction? = nil,
-    inApp: InAppPurchase? = nil, unpaidState: Int64? = nil
+    inApp: InAppPurchase? = nil, unpaidState: Int64? = nil,
+    remaining: Int64? = nil
   ) {
     self.transaction = transaction
     self.timeline = timeline
     self.signed = signed
     self.inApp = inApp
     self.unpaidState = unpaidState
+    checkedQuantity = remaining
   }
 
   /// A statement about the purchase.

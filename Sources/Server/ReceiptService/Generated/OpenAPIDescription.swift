@@ -187,6 +187,97 @@
           }
          }
         },
+        "/v1/lookup": {
+         "post": {
+          "operationId": "lookUp",
+          "summary": "Asks a store about a purchase that is named by a reference in place of a receipt. What the store signs is verified. The facts in the answer are merged into the entitlements.",
+          "security": [
+           {
+            "key": [
+             "verify"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "policy",
+            "in": "query",
+            "description": "The policy, by its name in the configuration; \"default\" without.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "customer",
+            "in": "query",
+            "description": "The customer whose purchase it is, if the store names none.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/Reference"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The answer, whatever it is.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/lookup"
+              }
+             }
+            }
+           },
+           "404": {
+            "description": "The app has no credentials for the store.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "409": {
+            "description": "The purchase is valid and names another customer: nobody was entitled.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
         "/v1/inspect": {
          "post": {
           "operationId": "inspect",
@@ -2164,6 +2255,37 @@
            "code",
            "message"
           ],
+          "additionalProperties": false
+         },
+         "Reference": {
+          "description": "The name of a purchase in its store.",
+          "type": "object",
+          "properties": {
+           "store": {
+            "description": "`app-store`, `google-play` or `huawei`; may be left out with `transactionId` and `orderId`.",
+            "type": "string"
+           },
+           "transactionId": {
+            "description": "App Store: any transaction of the purchase.",
+            "type": "string"
+           },
+           "orderId": {
+            "description": "App Store: the order, as in the customer's invoice.",
+            "type": "string"
+           },
+           "purchaseToken": {
+            "description": "Google Play and Huawei: the purchase token.",
+            "type": "string"
+           },
+           "productId": {
+            "description": "Huawei: the product of a one-time purchase.",
+            "type": "string"
+           },
+           "subscriptionId": {
+            "description": "Huawei: the subscription.",
+            "type": "string"
+           }
+          },
           "additionalProperties": false
          },
          "RenewalInfo": {

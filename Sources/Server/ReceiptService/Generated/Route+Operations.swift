@@ -19,6 +19,13 @@
         respond: .key(.verify, respond))
     }
 
+    /// `POST /v1/lookup`
+    static func lookUp(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/lookup", operation: "lookUp", hasBody: true, respond: .key(.verify, respond)
+      )
+    }
+
     /// `POST /v1/inspect`
     static func inspect(_ respond: @escaping KeyedResponse) -> Route {
       Route(

@@ -6,6 +6,7 @@
   public import Entitlements
   public import GooglePlay
   public import ReceiptVerification
+  package import RemoteChecks
 
   /// The configuration of a service: its apps, its limits and its audit trail.
   public struct ServiceConfiguration: Sendable {
@@ -81,6 +82,9 @@
     public var googlePlayNotifications: DeveloperNotificationReceiver? = nil
     /// The endpoints that changes of entitlements are posted to.
     public var webhooks: [WebhookEndpoint] = []
+    /// Ask the stores about purchases that are named by a reference, by the names of the policies; empty if no
+    /// store can be asked.
+    package var lookups: [String: PurchaseLookup] = [:]
     /// Asks the store about a silent subscription; `nil` if the app's store cannot be asked.
     package var storeQuestion: StoreQuestion? = nil
 

@@ -75,6 +75,7 @@
       let webhooks = WebhookController(queue: WebhookQueue(database), entitlements: entitlements)
       let routes: [[Route]] = [
         VerificationController(entitlements: entitlements, bodies: bodies).routes,
+        LookupController(entitlements: entitlements, bodies: bodies).routes,
         BatchController(
           entitlements: entitlements, identity: identity, admission: admission,
           maximumLineByteCount: limits.maximumLineByteCount

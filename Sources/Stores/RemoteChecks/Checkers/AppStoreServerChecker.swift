@@ -122,16 +122,9 @@ private struct Inquiry {
       case .purchases(let purchases): return try await answer(about: purchases, of: receipt)
       }
     } catch {
-      if let code = error.code, Self.meansUnknown(code) { return nil }
+      if error.meansUnknownPurchase { return nil }
       return .failure(error.description, isRetryable: error.isRetryable || error.isCancellation)
     }
-  }
-
-  private static func meansUnknown(_ code: AppStoreServerErrorCode) -> Bool {
-    [
-      .transactionIdNotFound, .originalTransactionIdNotFound, .accountNotFound, .appTransactionNotFound,
-      .invalidTransactionId, .invalidOriginalTransactionId,
-    ].contains(code)
   }
 
   private var confirmed: CheckerAnswer { .response(CheckerResponse(.confirmed, environment: environment)) }

@@ -40,7 +40,14 @@ public struct HuaweiChecker: RemoteChecker {
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
   ) {
     self.requirements = requirements
-    self.verifier = verifier.acceptingLapsedPurchases
+    // Only the signature of an answer is verified here. Who asks evaluates the policy on what the answer states.
+    self.verifier = verifier.changing { policy in
+      policy.requiresCurrentPurchase = false
+      policy.bundleIds = .any
+      policy.environments = Set(ReceiptEnvironment.Category.allCases)
+      policy.otherStores = [:]
+      policy.kinds = [.huaweiPurchase]
+    }
     client = HuaweiClient(
       address: address, clientId: clientId, clientSecret: clientSecret,
       caller: RemoteCaller(transport: transport, policy: retry, time: time))
@@ -64,25 +71,16 @@ public struct HuaweiChecker: RemoteChecker {
   private func answer(
     about claimed: HuaweiPurchase, token: String
   ) async throws(CheckFailure) -> CheckerAnswer {
-    let answer: HuaweiAnswer
-    if claimed.kind == .subscription {
-      guard let id = claimed.subscriptionId, !id.isEmpty else {
-        return .terminalFailure(message: "The subscription states no identifier to ask about.")
-      }
-      answer = try await client.ask(token: token, subscriptionId: id)
-    } else {
-      answer = try await client.ask(token: token, productId: claimed.productId ?? "")
+    let isSubscription = claimed.kind == .subscription
+    if isSubscription, claimed.subscriptionId?.isEmpty ?? true {
+      return .terminalFailure(message: "The subscription states no identifier to ask about.")
     }
-    switch answer.responseCode {
-    case .success: break
-    case .notOwned, .alreadyConsumed, .abnormalAccount:
-      return .refused(HuaweiClient.message(answer))
-    default: return .terminalFailure(message: HuaweiClient.message(answer))
+    let known = try await known(
+      token: token, productId: claimed.productId ?? "",
+      subscriptionId: isSubscription ? claimed.subscriptionId : nil)
+    guard UTF8Text.isIdentical(known.packageName ?? "", claimed.packageName ?? "") else {
+      throw CheckFailure.terminal("Huawei answers about another purchase.")
     }
-    let known = try verified(answer, mustBeSigned: claimed.kind != .subscription)
-    guard UTF8Text.isIdentical(known.packageName ?? "", claimed.packageName ?? ""),
-      UTF8Text.isIdentical(known.purchaseToken ?? "", token)
-    else { throw CheckFailure.terminal("Huawei answers about another purchase.") }
     let now = client.caller.time.now()
     let current = known.timeline(.store).standing(at: now)
     return .response(
@@ -90,6 +88,31 @@ public struct HuaweiChecker: RemoteChecker {
         standing(of: known, claimed: claimed, at: now),
         environment: DetachedContent.huaweiPurchase(known).environment?.category,
         purchases: [CheckedStanding(current)]))
+  }
+
+  /// Returns the purchase that Huawei knows by a token, and by its product or subscription.
+  ///
+  /// - Throws: ``CheckFailure`` if Huawei does not know the purchase or could not be asked.
+  func known(
+    token: String, productId: String?, subscriptionId: String?
+  ) async throws(CheckFailure) -> HuaweiPurchase {
+    let answer =
+      if let subscriptionId {
+        try await client.ask(token: token, subscriptionId: subscriptionId)
+      } else {
+        try await client.ask(token: token, productId: productId)
+      }
+    switch answer.responseCode {
+    case .success: break
+    case .notOwned, .alreadyConsumed, .abnormalAccount:
+      throw CheckFailure(.refused(HuaweiClient.message(answer)))
+    default: throw CheckFailure.terminal(HuaweiClient.message(answer))
+    }
+    let known = try verified(answer, mustBeSigned: subscriptionId == nil)
+    guard UTF8Text.isIdentical(known.purchaseToken ?? "", token) else {
+      throw CheckFailure.terminal("Huawei answers about another purchase.")
+    }
+    return known
   }
 
   /// Returns the purchase in an answer. If the answer must be signed or has a signature, the signature is verified with

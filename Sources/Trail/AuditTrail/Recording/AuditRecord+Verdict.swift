@@ -81,6 +81,47 @@ extension [AuditRecord] {
   }
 }
 
+extension [AuditRecord] {
+  /// Creates the records of a store's answer about a purchase that was named by a reference.
+  ///
+  /// There is no receipt: the entry names the SHA-256 of the reference in its place, and no signer. What the App Store
+  /// signed in its answer is recorded like a receipt.
+  package init(
+    _ answer: StoreAnswer, about reference: String, policyDigest: SHA256Digest, at time: Timestamp,
+    options: RecordingOptions
+  ) {
+    if let receipt = answer.receipt {
+      self.init(
+        .valid(receipt), receipt: receipt.encoded, policyDigest: policyDigest, at: time, options: options)
+      return
+    }
+    let digest = SHA256Digest(of: [UInt8]("\(answer.store)\n\(reference)".utf8))
+    var facts = EntryFacts(
+      time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict, receipt: digest, encoding: digest,
+      policy: policyDigest)
+    facts.format = answer.kind.rawValue
+    facts.bundle = answer.bundleId.recordable
+    facts.environment = (answer.environment?.rawValue).recordable
+    facts.verdict = RecordedVerdict(rawValue: answer.word)
+    facts.reason = answer.reason?.code.rawValue
+    let said: RecordedCheck.Answer =
+      answer.reason == nil
+      ? .confirmed : answer.isRetryable ? .unavailable : answer.isUndetermined ? .failed : .refused
+    facts.checks = [RecordedCheck(name: answer.store, answer: said)]
+    let customer = options.customer.map(RecordingOptions.canonicalCustomer)
+    if let only = answer.purchases.first, answer.purchases.count == 1 { facts.note(only.transaction) }
+    self = [AuditRecord(facts, customerToken: customer)]
+    guard answer.purchases.count > 1 else { return }
+    for line in answer.purchases where line.transaction.isNamed {
+      var purchase = EntryFacts(
+        time: facts.time, kind: .purchase, format: facts.format, receipt: facts.receipt, bundle: facts.bundle,
+        environment: facts.environment, verdict: facts.verdict, reason: facts.reason, policy: policyDigest)
+      purchase.note(line.transaction)
+      append(AuditRecord(purchase, customerToken: customer))
+    }
+  }
+}
+
 extension EntryFacts {
   fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
     guard let receipt else { return }

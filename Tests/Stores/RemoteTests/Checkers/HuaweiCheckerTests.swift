@@ -54,6 +54,65 @@ import Testing
 
   private static let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed, environment: .sandbox))
 
+  // MARK: By reference
+
+  private static func lookUp(
+    _ response: JSONValue, subscriptionId: String? = nil,
+    _ change: (inout VerificationPolicy) -> Void = { _ in }
+  ) async throws -> StoreAnswer {
+    let transport = FakeTransport(
+      [token, .json(String(decoding: response.encoded(), as: UTF8.self))].map { .success($0) })
+    let verifier = try RemoteFixture.verifier { change(&$0) }
+    let checker = HuaweiChecker(
+      transport: transport, address: HuaweiAddress(.germany), clientId: "1",
+      clientSecret: Secret("let me in"),
+      verifier: verifier, retry: .once(within: .seconds(5)), time: ManualTime(RemoteFixture.now).remoteTime)
+    let lookup = PurchaseLookup(verifier: verifier, huawei: checker, clock: { RemoteFixture.now })
+    let purchase = try HuaweiPurchase(
+      json: Array((response["inappPurchaseData"]?.string ?? "{}").utf8), part: "data", limits: .standard)
+    return await lookup.answer(
+      about: .huawei(
+        purchaseToken: purchase.purchaseToken ?? "t", productId: subscriptionId == nil ? "coins" : nil,
+        subscriptionId: subscriptionId))
+  }
+
+  @Test("a purchase by its token has the standing of Huawei's answer, under the policy")
+  func reference() async throws {
+    let known = try await Self.lookUp(Self.signed())
+    #expect(known.reason == nil && known.store == "huawei" && known.environment == .sandbox)
+    #expect(known.activePurchases(at: RemoteFixture.now).count == 1)
+    #expect(known.standing(at: RemoteFixture.now)?.source == .store)
+    let consumed = try await Self.lookUp(Self.signed { $0.consumptionState = 1 })
+    #expect(consumed.standing(at: RemoteFixture.now)?.status == .consumed)
+    #expect(consumed.activePurchases(at: RemoteFixture.now).isEmpty)
+    let required = try await Self.lookUp(Self.signed { $0.consumptionState = 1 }) {
+      $0.requiresCurrentPurchase = true
+    }
+    #expect(required.reason?.code == .notCurrent && required.purchases.isEmpty)
+    let production = try await Self.lookUp(Self.signed()) { $0.otherStores = [.huawei: [.production]] }
+    #expect(production.reason?.code == .wrongEnvironment)
+    let other = try await Self.lookUp(Self.signed()) { $0.bundleIds = .oneOf(["com.example.other"]) }
+    #expect(other.reason?.code != nil && other.purchases.isEmpty)
+  }
+
+  @Test("a token that Huawei does not know, and an answer that cannot be trusted, grant nothing")
+  func unknownReference() async throws {
+    let unknown = try await Self.lookUp(try JSONValue(parsing: Array(#"{"responseCode":"8"}"#.utf8)))
+    #expect(unknown.reason?.code == .checkerRefused && !unknown.isUndetermined)
+    let unsigned = try await Self.lookUp(
+      .object((Self.signed().object ?? []).filter { $0.name != "dataSignature" }))
+    #expect(unsigned.reason?.code == .checkerUnavailable && unsigned.isUndetermined)
+    #expect(unsigned.purchases.isEmpty)
+    let lookup = PurchaseLookup(verifier: try RemoteFixture.verifier())
+    for reference in [
+      PurchaseReference.appStoreTransaction("1"), .appStoreOrder("1"), .googlePlay(purchaseToken: "t"),
+      .huawei(purchaseToken: "t", productId: "p"),
+    ] {
+      let answer = await lookup.answer(about: reference)
+      #expect(answer.isUndetermined && !answer.isRetryable && answer.store == reference.store)
+    }
+  }
+
   @Test("a subscription is asked about at the subscription service, with the app's access token")
   func subscription() async throws {
     let (answer, requests) = try await Self.check([

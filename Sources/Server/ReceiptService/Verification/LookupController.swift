@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Entitlements
+  internal import Hummingbird
+  internal import ReceiptCodec
+  internal import ReceiptVerification
+  internal import RemoteChecks
+
+  /// Asks stores about purchases that are named by a reference, merges the facts in their answers, and records them.
+  struct LookupController {
+    let entitlements: ServiceEntitlements
+    let bodies: BodyReader
+
+    var routes: [Route] { [.lookUp(lookUp)] }
+
+    private func lookUp(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      var verification = try Verification(for: call, entitlements)
+      let reference = try self.reference(in: try await bodies.object(of: call.request))
+      guard let lookup = verification.app.configuration.lookups[verification.policy.name],
+        lookup.canAsk(reference.store)
+      else {
+        throw Problem(
+          .notFound, "no-credentials", "The app has no credentials for \(reference.store).", at: "$.store")
+      }
+      let (answer, facts) = await lookup.answerWithFacts(about: reference)
+      let customer = verification.recording.customer
+      verification.recording.customer = customer ?? answer.purchases.lazy.compactMap(\.appAccountToken).first
+      let acknowledgement = try await verification.record(answer, about: reference)
+      if let facts {
+        do throws(any Error) {
+          try await entitlements.merge(
+            facts, customer: customer, heard: entitlements.clock(), app: verification.app.name)
+        } catch is PresentedByAnother {
+          throw Problem(
+            .conflict, "other-customer",
+            "The purchase is valid and names another customer than the request. Nobody was entitled by it.",
+            at: "customer", entry: acknowledgement?.index)
+        }
+      }
+      var object = JSONWriter(type: "lookup")
+      answer.write(to: &object, at: entitlements.clock())
+      object.member("entry", acknowledgement?.index)
+      object.member("repeated", acknowledgement?.isRepeat)
+      object.endObject()
+      return .json(object)
+    }
+
+    private func reference(in body: JSONValue) throws -> PurchaseReference {
+      func text(_ name: String) throws -> String? {
+        guard let value = body[name], value != .null else { return nil }
+        guard let text = value.string else { throw Problem.invalid("$.\(name)", "It takes a text.") }
+        return text
+      }
+      let names = ["store", "transactionId", "orderId", "purchaseToken", "productId", "subscriptionId"]
+      let texts = try names.map(text)
+      do throws(PurchaseReference.Mistake) {
+        return try PurchaseReference(
+          store: texts[0], transactionId: texts[1], orderId: texts[2], purchaseToken: texts[3],
+          productId: texts[4],
+          subscriptionId: texts[5])
+      } catch {
+        throw Problem.invalid("$.\(error.member)", error.message)
+      }
+    }
+  }
+
+  extension Verification {
+    /// Records the answer of a store, if the app records verdicts.
+    fileprivate func record(
+      _ answer: StoreAnswer, about reference: PurchaseReference
+    ) async throws -> AuditAcknowledgement? {
+      guard let (log, digest) = policy.recorder else { return nil }
+      let records = [AuditRecord](
+        answer, about: reference.text, policyDigest: digest, at: entitlements.clock(), options: recording)
+      return try await log.append(groups: [records]).first
+    }
+  }
+#endif
