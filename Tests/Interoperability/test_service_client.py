@@ -78,6 +78,9 @@ def test_every_route_is_called(server, generated):
         presented = call("presentReceipt", CUSTOMER, body=body(), app=app)
         assert presented.verdict.verdict.value == "valid" and presented.entitlements
     assert call("inspect", body=file(receipt)).to_dict()["type"] == "inspection"
+    # This app has no credentials for a store.
+    refused = call("lookUp", body=models.Reference(transaction_id=ORIGINAL), app=app, status=404)
+    assert refused.code == "no-credentials"
     lines = call("verifyBatch", body=file(receipt + "\nno receipt\n"), app=app)
     assert [word in line for word, line in zip(('"valid"', '"invalid"'), lines.splitlines(), strict=True)] == [True, True]
     payload = {"signedPayload": "e30.e30.e30"}

@@ -114,6 +114,13 @@ def test_a_one_time_purchase_of_google_play(service, look_up, stores, tool):
     assert (purchase["productId"], purchase["transactionId"]) == (COINS, bought["orderId"])
     assert (purchase["standingSource"], purchase["remainingQuantity"]) == ("store", 1)
     assert same(answer) == tool("google-play", token)
+    assert same(answer) == same(look_up(store="google-play", purchaseToken=token, productId=COINS))
+    other = look_up(store="google-play", purchaseToken=token, productId=MONTHLY)
+    assert (other["verdict"], other["reason"]["code"]) == ("invalid", "checker-refused")
+    tool("google-play", token, "--product", MONTHLY, code=INVALID)
+    # Another app's package is for the policy to refuse, which it does before anything is told.
+    other = look_up(store="google-play", purchaseToken=token, packageName="com.example.other")
+    assert other["verdict"] != "valid" and other["transactions"] == []
     # It is in the ledger and in the trail.
     (owned,) = service.get(f"/v1/entitlements/{token}").json()["entitlements"]
     assert owned["entitlement"]["standing"] == "active"
@@ -197,7 +204,8 @@ def test_a_store_that_does_not_answer(look_up, stores, tool):
         ({"transactionId": "1", "orderId": "2"}, "$.store"), ({"transactionId": ""}, "$.transactionId"),
         ({"transactionId": 7}, "$.transactionId"), ({"transactionId": "a b"}, "$.transactionId"),
         ({"store": "google-play", "purchaseToken": "x" * 3000}, "$.purchaseToken"),
-        ({"store": "google-play", "purchaseToken": "t", "productId": "p"}, "$.productId"),
+        ({"transactionId": "1", "productId": "p"}, "$.productId"), ({"orderId": "1", "packageName": "a"}, "$.packageName"),
+        ({"store": "google-play", "purchaseToken": "t", "subscriptionId": "s"}, "$.subscriptionId"),
         ({"store": "huawei", "purchaseToken": "t"}, "$.productId"),
     ],
 )  # fmt: skip

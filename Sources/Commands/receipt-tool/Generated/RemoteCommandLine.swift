@@ -497,6 +497,11 @@ struct LookupGooglePlayCommand: AsyncParsableCommand {
   var packageName: String
 
   @Option(
+    name: .customLong("product"),
+    help: ArgumentHelp("The product that the purchase must have.", valueName: "ID"))
+  var product: String?
+
+  @Option(
     name: .customLong("environment"),
     help: ArgumentHelp(
       "Accept this environment; purchases of licence testers are of the sandbox. May be "

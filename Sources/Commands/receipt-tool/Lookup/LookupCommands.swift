@@ -78,7 +78,8 @@ extension LookupGooglePlayCommand {
     let lookup = PurchaseLookup(
       verifier: ReceiptVerifier(trust: TrustAnchors(), policy: policy),
       googlePlay: try account.client(packageName: packageName, over: transport, servers: servers))
-    try self.lookup.show(await lookup.answer(about: .googlePlay(purchaseToken: token)), about: token)
+    try self.lookup.show(
+      await lookup.answer(about: .googlePlay(purchaseToken: token, productId: product)), about: token)
   }
 }
 

@@ -120,7 +120,9 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     case .jws: return .jws(try UnverifiedJWS(parsing: text, limits: limits))
     case .propertyList:
       return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: text, limits: limits))
-    case .base64: return try parseBase64(text, isInsideJSON: isInsideJSON, layers: layers, limits: limits)
+    case .base64:
+      if let refusal = PurchaseName.refusal(of: text) { throw refusal }
+      return try parseBase64(text, isInsideJSON: isInsideJSON, layers: layers, limits: limits)
     case .jsonString, .jsonObject:
       guard !isInsideJSON else {
         throw MalformedReceipt(

@@ -83,7 +83,7 @@ struct SignerResolver: Sendable {
         Reason(
           .keyMissing,
           "The policy names no \(subject). Take it from the store's console (receipt-tool: \(option) "
-            + "\(package)=FILE)."))
+            + "\(package)=FILE; receipt-server: playKeys, huaweiKeys)."))
     }
     return try requireLength(of: keys, subject: subject).map { SigningPath(appKey: $0, subject: subject) }
   }

@@ -2278,11 +2278,15 @@
             "type": "string"
            },
            "productId": {
-            "description": "Huawei: the product of a one-time purchase.",
+            "description": "Google Play: the product that the purchase must have. Huawei: the product of a one-time purchase.",
             "type": "string"
            },
            "subscriptionId": {
             "description": "Huawei: the subscription.",
+            "type": "string"
+           },
+           "packageName": {
+            "description": "Google Play: the app, if it is not that of the configuration.",
             "type": "string"
            }
           },

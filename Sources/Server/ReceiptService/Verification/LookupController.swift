@@ -53,13 +53,15 @@
         guard let text = value.string else { throw Problem.invalid("$.\(name)", "It takes a text.") }
         return text
       }
-      let names = ["store", "transactionId", "orderId", "purchaseToken", "productId", "subscriptionId"]
+      let names = [
+        "store", "transactionId", "orderId", "purchaseToken", "productId", "subscriptionId", "packageName",
+      ]
       let texts = try names.map(text)
       do throws(PurchaseReference.Mistake) {
         return try PurchaseReference(
           store: texts[0], transactionId: texts[1], orderId: texts[2], purchaseToken: texts[3],
           productId: texts[4],
-          subscriptionId: texts[5])
+          subscriptionId: texts[5], packageName: texts[6])
       } catch {
         throw Problem.invalid("$.\(error.member)", error.message)
       }

@@ -3,6 +3,7 @@
 public import AppStoreServer
 package import Entitlements
 public import GooglePlay
+internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptVerification
 
@@ -72,7 +73,8 @@ public struct PurchaseLookup: Sendable {
             < ($1.payload.purchaseDate?.millisecondsSince1970 ?? 0)
         }
       }
-    case .googlePlay(let token): return await askGooglePlay(token)
+    case .googlePlay(let token, let product, let package):
+      return await askGooglePlay(token, product, package)
     case .huawei(let token, let productId, let subscriptionId):
       return (await askHuawei(token, productId, subscriptionId), nil)
     }
@@ -146,18 +148,20 @@ public struct PurchaseLookup: Sendable {
 
   // MARK: Google Play
 
-  private func askGooglePlay(_ token: String) async -> (StoreAnswer, EntitlementLedger?) {
-    guard let googlePlay else {
+  private func askGooglePlay(
+    _ token: String, _ product: String?, _ package: String?
+  ) async -> (StoreAnswer, EntitlementLedger?) {
+    guard let client = package.flatMap({ googlePlay?.calling(for: $0) }) ?? googlePlay else {
       return (failure("google-play", .googlePlayPurchase, "There are no credentials for Google Play."), nil)
     }
-    guard let id = PlayEntitlement.ID(packageName: googlePlay.packageName, purchaseToken: token) else {
+    guard let id = PlayEntitlement.ID(packageName: client.packageName, purchaseToken: token) else {
       return (
         failure("google-play", .googlePlayPurchase, "This is no purchase token.", isFailure: false), nil
       )
     }
     let facts: EntitlementLedger
     do throws(GooglePlayError) {
-      facts = try await ask(googlePlay, id)
+      facts = try await ask(client, id)
     } catch {
       switch error.code {
       case .notFound, .invalidRequest, .tokenNoLongerValid:
@@ -174,10 +178,15 @@ public struct PurchaseLookup: Sendable {
         failure("google-play", .googlePlayPurchase, "Google Play names no purchase.", isFailure: false), nil
       )
     }
+    let purchases = entitlement.purchases(.store)
+    if let product, !purchases.contains(where: { UTF8Text.isIdentical($0.productId ?? "", product) }) {
+      let message = "Google Play has another product for this purchase."
+      return (failure("google-play", .googlePlayPurchase, message, isFailure: false), nil)
+    }
     let answer = verifier.answer(
       from: "google-play", kind: .googlePlayPurchase,
       environment: entitlement.isTest ? .sandbox : .production,
-      bundleId: id.packageName, entitlement.purchases(.store))
+      bundleId: id.packageName, purchases)
     // A purchase that the policy refuses, such as a licence tester's, entitles nobody.
     return (answer, answer.reason == nil ? facts : nil)
   }

@@ -6,8 +6,9 @@ public enum PurchaseReference: Sendable, Hashable {
   case appStoreTransaction(String)
   /// An order of the App Store, by the identifier in the customer's receipt by e-mail (`orderId`).
   case appStoreOrder(String)
-  /// A purchase of Google Play, by its `purchaseToken`.
-  case googlePlay(purchaseToken: String)
+  /// A purchase of Google Play, by its `purchaseToken`. A purchase without the product, if one is named, is refused. The
+  /// package is that of the client unless another one is named.
+  case googlePlay(purchaseToken: String, productId: String? = nil, packageName: String? = nil)
   /// A purchase of Huawei AppGallery, by its `purchaseToken` and its product, or by its subscription.
   case huawei(purchaseToken: String, productId: String? = nil, subscriptionId: String? = nil)
 
@@ -27,7 +28,7 @@ extension PurchaseReference {
     switch self {
     case .appStoreTransaction(let id): "transactionId \(id)"
     case .appStoreOrder(let id): "orderId \(id)"
-    case .googlePlay(let token): "purchaseToken \(token)"
+    case .googlePlay(let token, _, _): "purchaseToken \(token)"
     case .huawei(let token, let productId, let subscriptionId):
       "purchaseToken \(token) \(subscriptionId ?? productId ?? "")"
     }
@@ -44,7 +45,7 @@ extension PurchaseReference {
   /// - Throws: ``Mistake`` if they do not name one purchase of one store.
   package init(
     store: String?, transactionId: String? = nil, orderId: String? = nil, purchaseToken: String? = nil,
-    productId: String? = nil, subscriptionId: String? = nil
+    productId: String? = nil, subscriptionId: String? = nil, packageName: String? = nil
   ) throws(Mistake) {
     let names = [transactionId, orderId, purchaseToken].compactMap(\.self)
     guard names.count == 1 else {
@@ -53,7 +54,7 @@ extension PurchaseReference {
     }
     for (member, value) in [
       ("transactionId", transactionId), ("orderId", orderId), ("purchaseToken", purchaseToken),
-      ("productId", productId), ("subscriptionId", subscriptionId),
+      ("productId", productId), ("subscriptionId", subscriptionId), ("packageName", packageName),
     ] {
       guard let value, !Self.isIdentifier(value) else { continue }
       throw Mistake(member: member, message: "It takes 1 to 2048 visible ASCII characters.")
@@ -61,7 +62,8 @@ extension PurchaseReference {
     switch (store, transactionId, orderId, purchaseToken) {
     case ("app-store", let id?, nil, nil), (nil, let id?, nil, nil): self = .appStoreTransaction(id)
     case ("app-store", nil, let id?, nil), (nil, nil, let id?, nil): self = .appStoreOrder(id)
-    case ("google-play", nil, nil, let token?): self = .googlePlay(purchaseToken: token)
+    case ("google-play", nil, nil, let token?):
+      self = .googlePlay(purchaseToken: token, productId: productId, packageName: packageName)
     case ("huawei", nil, nil, let token?):
       guard productId != nil || subscriptionId != nil else {
         throw Mistake(
@@ -75,10 +77,12 @@ extension PurchaseReference {
           "It takes app-store with a transactionId or an orderId, or google-play or huawei with a purchaseToken."
       )
     }
-    if productId != nil || subscriptionId != nil, self.store != "huawei" {
-      throw Mistake(
-        member: productId == nil ? "subscriptionId" : "productId",
-        message: "Only a purchase of Huawei needs it.")
+    let others = [
+      ("productId", productId, ["google-play", "huawei"]), ("subscriptionId", subscriptionId, ["huawei"]),
+      ("packageName", packageName, ["google-play"]),
+    ]
+    for (member, value, stores) in others where value != nil && !stores.contains(self.store) {
+      throw Mistake(member: member, message: "A purchase of \(self.store) has no such member.")
     }
   }
 

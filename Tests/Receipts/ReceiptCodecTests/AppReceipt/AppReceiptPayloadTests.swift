@@ -59,7 +59,12 @@ struct AppReceiptPayloadTests {
     #expect(decoded.attributes.contains { $0.type == 12 && $0.value.first == 0x16 })
     #expect(Set(decoded.inAppPurchases) == Set(payload.inAppPurchases))
     let purchase = try #require(decoded.inAppPurchases.first { $0.transactionId == "2000000000000002" })
-    #expect(purchase.transaction == SampleReceipts.transaction)
+    var transaction = SampleReceipts.transaction
+    transaction.type = .autoRenewableSubscription
+    transaction.offerType = .promotional
+    transaction.offerIdentifier = "spring"
+    transaction.offerDiscountType = .freeTrial
+    #expect(purchase.transaction == transaction)
     #expect(purchase.productType == .autoRenewableSubscription)
     #expect(purchase.webOrderLineItemId == 2_000_000_040_552_616)
     #expect(purchase.isTrialPeriod == true)

@@ -161,6 +161,26 @@ struct UnverifiedReceiptTests {
     case .detached: Issue.record("None of Apple's receipts has its signature beside it.")
     }
   }
+
+  @Test(
+    "a name of a purchase is no receipt, and the error says what it is good for",
+    arguments: [
+      ("opbbgbgccfhbhbndhhdpdakb.AO-J1Ozt1kYV3f2gWtkXoLCHQ", "a purchase token of Google Play"),
+      (" 2000000123456789\n", "a transaction identifier of the App Store"),
+    ])
+  func purchaseNames(text: String, name: String) throws {
+    let error = #expect(throws: MalformedReceipt.self) { try UnverifiedReceipt(parsing: Array(text.utf8)) }
+    #expect(error?.code == .unrecognized)
+    #expect(error?.message.contains(name) == true && error?.message.contains("lookup") == true)
+  }
+
+  @Test(
+    "what only resembles a name of a purchase gets the error of its form",
+    arguments: ["12345", "opbb.AO-J1Ozt1kYV"])
+  func noPurchaseNames(text: String) throws {
+    let error = #expect(throws: MalformedReceipt.self) { try UnverifiedReceipt(parsing: Array(text.utf8)) }
+    #expect(error?.message.contains("lookup") == false)
+  }
 }
 
 extension MalformedReceipt.Place {
