@@ -15,7 +15,10 @@ enum PurchaseName {
   }
 
   private static func description(of text: [UInt8]) -> String? {
-    if 6...20 ~= text.count, text.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+    // The hexadecimal form of a DER sequence may have no other digits either.
+    if 6...20 ~= text.count, !text.starts(with: "308".utf8),
+      text.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+    {
       return "a transaction identifier of the App Store"
     }
     // A token has 24 small letters, a dot, and a part that begins with AO-J.
