@@ -50,22 +50,27 @@ import Testing
     var granted: [String] = []
     func grant(_ products: [String]) { granted += products }
 
-    let client = GooglePlayClient(
-      transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
-    let now = SystemClock.now()
-    let purchase = try await client.send(.product(purchaseToken))
-    guard let id = PlayEntitlement.ID(packageName: "com.example.app", purchaseToken: purchaseToken) else {
-      return
+    func ask() async throws {
+      let client = GooglePlayClient(
+        transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
+      let now = SystemClock.now()
+      let purchase = try await client.send(.product(purchaseToken))
+      guard let id = PlayEntitlement.ID(packageName: "com.example.app", purchaseToken: purchaseToken) else {
+        return
+      }
+      var ledger = EntitlementLedger()
+      ledger.apply(purchase, to: id, asOf: now)
+      if let entitlement = ledger[id], entitlement.standing(at: now).grantsAccess {
+        grant(entitlement.productIds(at: now))
+        try await client.send(
+          .acknowledgeProduct(of: "coins", token: purchaseToken, with: ProductAcknowledgeRequest()))
+      }
     }
-    var ledger = EntitlementLedger()
-    ledger.apply(purchase, to: id, asOf: now)
-    if let entitlement = ledger[id], entitlement.standing(at: now).grantsAccess {
-      grant(entitlement.productIds(at: now))
-      try await client.send(
-        .acknowledgeProduct(of: "coins", token: purchaseToken, with: ProductAcknowledgeRequest()))
-    }
+    try await ask()
 
     #expect(granted == ["coins"])
+    let client = GooglePlayClient(
+      transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
     #expect(try await client.send(.product(purchaseToken)).acknowledgementState == .acknowledged)
   }
 

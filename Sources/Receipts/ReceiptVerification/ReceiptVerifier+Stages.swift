@@ -131,8 +131,8 @@ extension ReceiptVerifier {
     do throws(ValidationError) {
       if case .receipt = context { try evaluator.requireCurrentPurchase(of: receipt) }
     } catch {
-      // If the environment is not proven either, that is the reason to state: a checker determines both.
-      if case .invalid = error.outcome { throw error }
+      // What a store may still decide does not hide that the environment is not proven: a checker must determine both.
+      if case .invalid(signatureVerified: nil) = error.outcome { throw error }
       if acceptance.unprovenEnvironment == nil { throw error }
     }
     if let reason = acceptance.unprovenEnvironment { throw .undetermined(reason, signatureVerified: receipt) }

@@ -95,8 +95,9 @@ public struct ReceiptVerifier: Sendable {
 
   /// Verifies locally, then asks each checker in turn.
   ///
-  /// If the receipt is invalid locally, the verdict is invalid and no checker is asked. Otherwise every checker must
-  /// confirm the receipt:
+  /// If the receipt is invalid locally, the verdict is invalid and no checker is asked; the exception is a purchase that has
+  /// expired under ``VerificationPolicy/requiresCurrentPurchase``, whose renewal only the store may know. Otherwise every
+  /// checker must confirm the receipt:
   ///
   /// - The first checker that reports a revocation or refuses the receipt makes the verdict invalid.
   /// - A checker that could not answer makes the verdict undetermined, never valid. There are two exceptions: a later

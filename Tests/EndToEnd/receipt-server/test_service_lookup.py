@@ -189,6 +189,19 @@ def test_a_purchase_of_another_customer_entitles_nobody(service, look_up, stores
     assert service.get(f"/v1/entitlements/{bought['purchaseToken']}").status_code == 404
 
 
+def test_an_erasure_finds_the_account_in_what_the_store_signed(service, look_up, stores):
+    account = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e99"
+    sold = samples.TRANSACTION | {
+        "transactionId": "88", "originalTransactionId": "88", "environment": "Sandbox", "appAccountToken": account,
+    }  # fmt: skip
+    stores.seed(transactions=[{"transaction": sold}])
+    # The lookup was for another customer, under whose name the answer is recorded.
+    problem = look_up("?customer=mallory", 409, transactionId="88")
+    assert service.request("DELETE", f"/v1/customers/{account}").json()["entries"] == 1
+    entry = service.get(f"/v1/audit/entries/{problem['entry']}").json()
+    assert "receipt" not in entry and account not in str(entry)
+
+
 def test_a_store_that_does_not_answer(look_up, stores, tool):
     stores.control("POST", "play/faults", [{"faults": [{"kind": "status", "status": 403}], "requests": 2}])
     answer = look_up(store="google-play", purchaseToken="any")
@@ -225,5 +238,8 @@ def test_the_command_line(receipt_tool):
     run = receipt_tool.run(
         "lookup", "huawei", "t", "--product", "p", "--bundle-id", "a.b", "--huawei-client-id", "1", "--huawei-base-url",
         "http://127.0.0.1:9", "--deadline", "1", "--json",
+        env=os.environ | {"RECEIPTKIT_HUAWEI_CLIENT_SECRET": "secret"},
     )  # fmt: skip
-    assert run.code in (UNDETERMINED, USAGE), run.err
+    assert run.code == UNDETERMINED, run.out + run.err
+    (answer,) = run.lines
+    assert (answer["reason"]["code"], answer["retryable"]) == ("checker-unavailable", True)

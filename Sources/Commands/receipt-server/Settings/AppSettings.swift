@@ -14,9 +14,9 @@
     /// The app whose settings are in this group.
     func app(named name: String) throws -> AppConfiguration {
       var policies: [String: ReceiptVerifier] = [:]
+      let asksGooglePlay = try names("checkers").contains("google-play")
       for policy in try names("policies", default: [AppConfiguration.defaultPolicy]) {
-        policies[policy] = try group("policy", policy).verifier(
-          asksGooglePlay: try names("checkers").contains("google-play"))
+        policies[policy] = try group("policy", policy).verifier(asksGooglePlay: asksGooglePlay)
       }
       var app = try AppConfiguration(name: name, policies: policies)
       app.recordsVerdicts = bool("record")

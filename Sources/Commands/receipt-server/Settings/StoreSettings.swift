@@ -53,9 +53,8 @@
             "checkers", "\"\(checker)\" is unknown. Use app-store, google-play, huawei, ocsp or receiptkit.")
         }
       }
-      app.lookups = app.policies.mapValues { verifier in
-        PurchaseLookup(verifier: verifier, appStore: appStore, googlePlay: googlePlay, huawei: huawei)
-      }
+      app.lookup = PurchaseLookup(
+        verifier: verifier, appStore: appStore, googlePlay: googlePlay, huawei: huawei)
       app.googlePlayNotifications = try pushReceiver(googlePlay)
       guard !appStore.isEmpty || googlePlay != nil else { return }
       app.storeQuestion = { entitlement in

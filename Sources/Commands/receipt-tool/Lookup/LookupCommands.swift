@@ -25,8 +25,7 @@ extension LookupOptions {
 
 extension StoreAnswer {
   fileprivate func text(about reference: String, at now: Timestamp) -> String {
-    let words = [word, standing(at: now)?.status.rawValue].compactMap(\.self)
-    var report = ReportText("\(words.joined(separator: ", ").uppercased())  \(store)  \(reference)")
+    var report = ReportText("\(VerdictReport.words(word, standing(at: now)))  \(store)  \(reference)")
     if let reason {
       report.add("reason", reason.code.rawValue)
       report.add("", reason.message)

@@ -50,9 +50,8 @@ struct VerdictReport {
     let place = key ?? index.map { "\(source):\($0)" } ?? source
     let purchases = verdict.receipt?.purchases ?? []
     let standing = instant.flatMap { purchases.standing(at: $0) }
-    let words = [verdict.word, standing?.status.rawValue].compactMap(\.self)
     var report = ReportText(
-      "\(words.joined(separator: ", ").uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"
+      "\(Self.words(verdict.word, standing))  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"
     )
     if let reason = verdict.reason {
       report.add("reason", reason.code.rawValue)
@@ -103,6 +102,11 @@ struct VerdictReport {
     }
     report.add("recorded", recorded.map { "entry \($0.index)\($0.isRepeat ? ", as it was before" : "")" })
     return report.text
+  }
+
+  /// The first words of a report: the verdict, and the standing of the purchases, if there are any.
+  static func words(_ verdict: String, _ standing: PurchaseStanding?) -> String {
+    [verdict, standing?.status.rawValue].compactMap(\.self).joined(separator: ", ").uppercased()
   }
 
   private static func text(_ value: String?, _ meaning: String?) -> String? {

@@ -38,7 +38,7 @@ extension LineFacts where Line.ID: AppStoreLineID {
 extension String {
   /// Returns `true` for so many visible ASCII characters; Swift considers some other texts equal although their bytes
   /// differ.
-  func isIdentifier(_ byteCounts: ClosedRange<Int>) -> Bool {
+  package func isIdentifier(_ byteCounts: ClosedRange<Int>) -> Bool {
     byteCounts ~= utf8.count && utf8.allSatisfy { 0x21...0x7E ~= $0 }
   }
 }

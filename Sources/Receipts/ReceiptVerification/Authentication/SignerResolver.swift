@@ -208,9 +208,7 @@ struct SignerResolver: Sendable {
       throw .invalid(
         .chainLength, at: "$.x5c of the JWS header",
         "The header carries \(certificates.count) certificate(s); it must carry leaf, intermediate and root."
-          + (certificates.count == 1
-            ? " Xcode and unit tests sign with one, which proves no purchase. To admit them, pin it (receipt-tool: "
-              + "--admit-xcode --trust FILE; receipt-server: xcodeCertificates)." : ""))
+          + (certificates.count == 1 ? " \(SelfSignedTesting.remedy)" : ""))
     }
   }
 

@@ -59,16 +59,16 @@ struct SigningPathBuilder {
         : untrusted(intermediate, at: "certificate 1")
     }
     var found: [SigningPath] = []
-    var refusal = untrusted(intermediate, at: "certificate 1")
+    var refusal: ValidationError?
     for root in candidates.prefix(Self.maximumCandidates) {
       do throws(ValidationError) {
         found.append(try path([leaf, intermediate, root]))
       } catch {
-        if !refusal.isRetryable { refusal = error }
+        if refusal?.isRetryable != true { refusal = error }
       }
     }
     guard found.isEmpty else { return found }
-    throw refusal
+    throw refusal ?? untrusted(intermediate, at: "certificate 1")
   }
 
   /// Returns the path if its signatures, algorithms and purposes are valid.
@@ -145,15 +145,20 @@ struct SigningPathBuilder {
   }
 
   private func untrusted(_ certificate: Certificate, at place: String = "certificate 0") -> ValidationError {
+    .invalid(
+      .chainUntrusted, at: place,
+      "No path leads from \"\(certificate.subject)\" to a trusted root; its issuer is \"\(certificate.issuer)\". "
+        + remedy(for: certificate))
+  }
+
+  private func remedy(for certificate: Certificate) -> String {
+    if certificate.isSelfIssued { return SelfSignedTesting.remedy }
     let isIssuedByApple = (intermediates + TrustAnchors.apple.certificates).contains {
       $0.subjectDER == certificate.issuerDER && TrustAnchors.apple.contains($0)
     }
-    return .invalid(
-      .chainUntrusted, at: place,
-      "No path leads from \"\(certificate.subject)\" to a trusted root; its issuer is \"\(certificate.issuer)\". "
-        + (isIssuedByApple
-          ? "That is Apple's root, and the policy does not trust Apple's roots: add apple to them (setting: trust)."
-          : "If the receipt is from a store of your own, trust that store's root (setting: trust)."))
+    return isIssuedByApple
+      ? "That is Apple's root, and the policy does not trust Apple's roots: add apple to them (setting: trust)."
+      : "If the receipt is from a store of your own, trust that store's root (setting: trust)."
   }
 
   /// Returns the error for a leaf whose issuer was not found. If the issuer's organization is that of a trusted root,

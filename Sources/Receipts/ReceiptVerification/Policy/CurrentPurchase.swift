@@ -18,10 +18,6 @@ extension PolicyEvaluator {
     try requireCurrent(receipt.purchases, of: receipt)
   }
 
-  private var instant: Timestamp {
-    if case .at(let instant) = policy.timeRule { instant } else { clock() }
-  }
-
   /// Requires that one of the purchases stands, if the policy does. The receipt is `nil` for those of a store's answer.
   func requireCurrent(_ purchases: [Purchase], of receipt: VerifiedReceipt?) throws(ValidationError) {
     guard policy.requiresCurrentPurchase else { return }

@@ -65,12 +65,15 @@ struct PolicyEvaluator: Sendable {
 
   // MARK: Time
 
+  /// The instant at which receipts are evaluated: that of the time rule, or now.
+  var instant: Timestamp {
+    if case .at(let instant) = policy.timeRule { instant } else { clock() }
+  }
+
   private func path(
     validFor claims: Claims, among paths: ArraySlice<SigningPath>, in context: Context, trace: Trace?
   ) throws(ValidationError) -> SigningPath {
-    let reference: Timestamp
-    if case .at(let instant) = policy.timeRule { reference = instant } else { reference = clock() }
-
+    let reference = self.instant
     if let signedAt = claims.signedAt,
       !isSurely(signedAt, notAfter: reference.addingSeconds(policy.allowedClockSkew))
     {
@@ -234,9 +237,7 @@ struct PolicyEvaluator: Sendable {
           + accepted.map(\.rawValue).sorted().joined(separator: ", ") + " (setting: "
           + (kind.isDetached ? "otherStores; receipt-server: huaweiEnvironments" : "environments") + ")."
           + ([.xcode, .localTesting].contains(environment.category)
-            ? " Xcode signed it for a test; it proves no purchase. To admit it, pin the certificate that signed it "
-              + "(setting: selfSignedTesting; receipt-tool: --admit-xcode --trust FILE; receipt-server: "
-              + "xcodeCertificates)." : ""))
+            ? " \(SelfSignedTesting.remedy)" : ""))
     }
   }
 }

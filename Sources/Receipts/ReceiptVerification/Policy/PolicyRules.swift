@@ -71,6 +71,11 @@ public enum SelfSignedTesting: Sendable, Hashable {
   package static let storeKitTestCertificate: [UInt8] =
     Hexadecimal.decode("ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe") ?? []
 
+  /// The sentences that say how to admit such data.
+  static let remedy =
+    "Xcode and unit tests sign with a certificate of their own, which proves no purchase. To admit it, pin that certificate "
+    + "(setting: selfSignedTesting; receipt-tool: --admit-xcode --trust FILE; receipt-server: xcodeCertificates)."
+
   func admits(_ certificate: Certificate) -> Bool {
     switch self {
     case .refused: false

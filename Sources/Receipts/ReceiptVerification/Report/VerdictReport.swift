@@ -16,13 +16,7 @@ extension Verdict {
   package func write(to object: inout JSONWriter, at instant: Timestamp?) {
     object.member("verdict", word)
     object.member("format", kind?.rawValue)
-    if let reason {
-      object.object("reason") { object in
-        object.member("code", reason.code.rawValue)
-        object.member("message", reason.message)
-        object.member("place", reason.place.isEmpty ? nil : reason.place)
-      }
-    }
+    reason?.write(to: &object)
     switch self {
     case .valid(let receipt): receipt.write(to: &object, at: instant)
     case .undetermined(let receipt):
@@ -32,6 +26,17 @@ extension Verdict {
     case .invalid: break
     }
     if !checks.isEmpty { object.checks(checks, named: "checks") }
+  }
+}
+
+extension Reason {
+  /// Writes the member of a report.
+  func write(to object: inout JSONWriter) {
+    object.object("reason") { object in
+      object.member("code", code.rawValue)
+      object.member("message", message)
+      object.member("place", place.isEmpty ? nil : place)
+    }
   }
 }
 
@@ -59,10 +64,7 @@ extension VerifiedReceipt {
       object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
     }
     let purchases = purchases
-    if let instant, let standing = purchases.standing(at: instant) {
-      object.member("standing", standing.status.rawValue)
-      object.member("grantsAccess", standing.grantsAccess)
-    }
+    if let instant { purchases.writeStanding(to: &object, at: instant) }
     object.array("transactions", purchases.filter { $0.unpaidState == nil }) {
       $0.write(to: &$1, at: instant)
     }

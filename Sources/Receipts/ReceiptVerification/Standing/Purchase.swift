@@ -62,16 +62,17 @@ public struct Purchase: Sendable, Hashable {
 
   package var isUpgraded: Bool? { signed?.isUpgraded }
 
-  /// Applies what checkers state about the purchase.
+  /// Applies what checkers state about the purchase. Where they contradict each other, the purchase does not stand.
   fileprivate mutating func apply(_ checks: [CheckerReport]) {
+    let standings = checks.flatMap(\.checkedStandings).filter { $0.isAbout(transaction) }
+    if let standing = standings.first(where: { $0.status != .active }) ?? standings.first {
+      timeline.replace(with: standing)
+    }
+    checkedQuantity = standings.compactMap(\.quantity).min() ?? checkedQuantity
     for revoked in checks.flatMap(\.revokedTransactions)
     where revoked.transactionId == transaction.transactionId {
       transaction.revocationDate = revoked.revocationDate
       timeline.replace(with: CheckedStanding(status: .refunded, since: revoked.revocationDate))
-    }
-    for checked in checks.flatMap(\.checkedStandings) where checked.isAbout(transaction) {
-      timeline.replace(with: checked)
-      checkedQuantity = checked.quantity ?? checkedQuantity
     }
   }
 }
@@ -92,7 +93,7 @@ extension VerifiedReceipt {
   ///
   /// A purchase whose standing is unknown is not among them: ask the store, with a checker.
   public func activePurchases(at instant: Timestamp) -> [Purchase] {
-    purchases.filter { (purchase: Purchase) in purchase.grantsAccess(at: instant) }
+    purchases.active(at: instant)
   }
 
   /// Returns the standing of the receipt as a whole: active if one of its purchases is, and otherwise that of the
@@ -177,6 +178,17 @@ extension VerifiedReceipt {
 }
 
 extension [Purchase] {
+  func active(at instant: Timestamp) -> [Purchase] {
+    filter { purchase in purchase.grantsAccess(at: instant) }
+  }
+
+  /// Writes the members of a report about the purchases as a whole; none if there is no purchase.
+  func writeStanding(to object: inout JSONWriter, at instant: Timestamp) {
+    guard let standing = standing(at: instant) else { return }
+    object.member("standing", standing.status.rawValue)
+    object.member("grantsAccess", standing.grantsAccess)
+  }
+
   /// Returns the standing of the purchases as a whole: see ``VerifiedReceipt/standing(at:)``.
   package func standing(at instant: Timestamp) -> PurchaseStanding? {
     let standings = map { $0.standing(at: instant) }

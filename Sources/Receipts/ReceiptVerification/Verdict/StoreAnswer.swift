@@ -32,7 +32,7 @@ public struct StoreAnswer: Sendable {
 
   /// Returns the purchases that stand at an instant: those to grant.
   public func activePurchases(at instant: Timestamp) -> [Purchase] {
-    purchases.filter { (purchase: Purchase) in purchase.grantsAccess(at: instant) }
+    purchases.active(at: instant)
   }
 
   /// The outcome in the words of verdicts: `valid`, `invalid` or `undetermined`.
@@ -46,20 +46,11 @@ public struct StoreAnswer: Sendable {
     object.member("store", store)
     object.member("verdict", word)
     object.member("format", kind.rawValue)
-    if let reason {
-      object.object("reason") { object in
-        object.member("code", reason.code.rawValue)
-        object.member("message", reason.message)
-        object.member("place", reason.place.isEmpty ? nil : reason.place)
-      }
-    }
+    reason?.write(to: &object)
     if isUndetermined { object.member("retryable", isRetryable) }
     object.member("environment", environment?.plainName)
     object.member("bundleId", bundleId)
-    if let standing = standing(at: instant) {
-      object.member("standing", standing.status.rawValue)
-      object.member("grantsAccess", standing.grantsAccess)
-    }
+    purchases.writeStanding(to: &object, at: instant)
     object.array("transactions", purchases) { $0.write(to: &$1, at: instant) }
   }
 }
@@ -104,23 +95,28 @@ extension ReceiptVerifier {
     }
   }
 
-  /// Returns the answer for a purchase that the store does not know, if `isFailure` is `false`, or about which it could
-  /// not be asked.
-  package func answer(
-    from store: String, kind: ReceiptKind, failing message: String, isFailure: Bool, isRetryable: Bool = false
-  ) -> StoreAnswer {
-    StoreAnswer(
-      store: store,
-      reason: Reason(isFailure ? .checkerUnavailable : .checkerRefused, at: "checker \(store)", message),
-      isUndetermined: isFailure, isRetryable: isRetryable, kind: kind, environment: nil, bundleId: nil,
-      purchases: [], receipt: nil)
-  }
-
   private func answer(from store: String, kind: ReceiptKind, failing verdict: Verdict) -> StoreAnswer {
     var retryable: Bool?
     if case .undetermined(let receipt) = verdict { retryable = receipt.isRetryable }
     return StoreAnswer(
       store: store, reason: verdict.reason, isUndetermined: retryable != nil, isRetryable: retryable ?? false,
       kind: kind, environment: nil, bundleId: nil, purchases: [], receipt: nil)
+  }
+}
+
+extension StoreAnswer {
+  /// Creates the answer about a purchase that the store does not know.
+  package init(unknownTo store: String, kind: ReceiptKind, _ message: String) {
+    self.init(
+      store: store, reason: Reason(.checkerRefused, at: "checker \(store)", message), isUndetermined: false,
+      isRetryable: false, kind: kind, environment: nil, bundleId: nil, purchases: [], receipt: nil)
+  }
+
+  /// Creates the answer of a store that could not be asked.
+  package init(unavailable store: String, kind: ReceiptKind, _ message: String, isRetryable: Bool = false) {
+    self.init(
+      store: store, reason: Reason(.checkerUnavailable, at: "checker \(store)", message),
+      isUndetermined: true,
+      isRetryable: isRetryable, kind: kind, environment: nil, bundleId: nil, purchases: [], receipt: nil)
   }
 }

@@ -26,32 +26,27 @@
 
     init(_ configuration: AppConfiguration, _ log: AuditLog?) throws {
       self.configuration = configuration
-      policies = try Dictionary(
-        uniqueKeysWithValues: configuration.policies.map { name, verifier in
-          guard configuration.recordsVerdicts else {
-            return (name, ServedPolicy(name, verifier, recorder: nil))
-          }
-          guard let log else {
-            throw ServiceConfigurationError(
-              "app.\(configuration.name).audit",
-              "The verdicts cannot be recorded: the service has no audit trail.")
-          }
-          try log.keep(policy: verifier.policy)
-          return (name, ServedPolicy(name, verifier, recorder: (log, SHA256Digest(of: verifier.policy))))
-        })
+      policies = try configuration.policies.mapValues { verifier in
+        guard configuration.recordsVerdicts else { return ServedPolicy(verifier, recorder: nil) }
+        guard let log else {
+          throw ServiceConfigurationError(
+            "app.\(configuration.name).audit",
+            "The verdicts cannot be recorded: the service has no audit trail.")
+        }
+        try log.keep(policy: verifier.policy)
+        return ServedPolicy(verifier, recorder: (log, SHA256Digest(of: verifier.policy)))
+      }
     }
 
     var name: String { configuration.name }
   }
 
   final class ServedPolicy: Sendable {
-    let name: String
     let verifier: ReceiptVerifier
     /// The log that records the verdicts, and the digest of the policy; `nil` if the app does not record verdicts.
     let recorder: (log: AuditLog, policyDigest: SHA256Digest)?
 
-    init(_ name: String, _ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
-      self.name = name
+    init(_ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
       self.verifier = verifier
       self.recorder = recorder
     }

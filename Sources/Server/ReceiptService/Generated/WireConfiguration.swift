@@ -82,9 +82,8 @@
     public var googlePlayNotifications: DeveloperNotificationReceiver? = nil
     /// The endpoints that changes of entitlements are posted to.
     public var webhooks: [WebhookEndpoint] = []
-    /// Ask the stores about purchases that are named by a reference, by the names of the policies; empty if no
-    /// store can be asked.
-    package var lookups: [String: PurchaseLookup] = [:]
+    /// Asks the stores about purchases that are named by a reference; `nil` if no store can be asked.
+    package var lookup: PurchaseLookup? = nil
     /// Asks the store about a silent subscription; `nil` if the app's store cannot be asked.
     package var storeQuestion: StoreQuestion? = nil
 

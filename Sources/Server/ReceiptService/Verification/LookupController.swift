@@ -16,22 +16,20 @@
     var routes: [Route] { [.lookUp(lookUp)] }
 
     private func lookUp(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
-      var verification = try Verification(for: call, entitlements)
+      let verification = try Verification(for: call, entitlements)
       let reference = try self.reference(in: try await bodies.object(of: call.request))
-      guard let lookup = verification.app.configuration.lookups[verification.policy.name],
-        lookup.canAsk(reference.store)
-      else {
+      guard var lookup = verification.app.configuration.lookup, lookup.canAsk(about: reference) else {
         throw Problem(
           .notFound, "no-credentials", "The app has no credentials for \(reference.store).", at: "$.store")
       }
+      lookup.verifier = verification.policy.verifier
       let (answer, facts) = await lookup.answerWithFacts(about: reference)
-      let customer = verification.recording.customer
-      verification.recording.customer = customer ?? answer.purchases.lazy.compactMap(\.appAccountToken).first
       let acknowledgement = try await verification.record(answer, about: reference)
       if let facts {
         do throws(any Error) {
           try await entitlements.merge(
-            facts, customer: customer, heard: entitlements.clock(), app: verification.app.name)
+            facts, customer: verification.recording.customer, heard: entitlements.clock(),
+            app: verification.app.name)
         } catch is PresentedByAnother {
           throw Problem(
             .conflict, "other-customer",
@@ -69,10 +67,14 @@
   }
 
   extension Verification {
-    /// Records the answer of a store, if the app records verdicts.
+    /// Records the answer of a store, if the app records verdicts: what the store signed as a receipt, whose accounts an
+    /// erasure must find, and anything else without one.
     fileprivate func record(
       _ answer: StoreAnswer, about reference: PurchaseReference
     ) async throws -> AuditAcknowledgement? {
+      if let receipt = answer.receipt {
+        return try await Self.record([(self, .valid(receipt), receipt.encoded)])?.first
+      }
       guard let (log, digest) = policy.recorder else { return nil }
       let records = [AuditRecord](
         answer, about: reference.text, policyDigest: digest, at: entitlements.clock(), options: recording)

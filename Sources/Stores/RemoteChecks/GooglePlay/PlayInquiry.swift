@@ -188,17 +188,14 @@ extension GooglePlayPurchase {
 extension PlayEntitlement {
   /// Returns the standing of each product at an instant, for the receipt of one of the purchase's orders.
   fileprivate func checkedStandings(at instant: Timestamp, of order: String?) -> [CheckedStanding] {
-    items.map { item in
-      let status = state(of: item, at: instant).status
-      return CheckedStanding(
-        status: status, transactionId: order, productId: claimedProduct(of: item),
-        since: status == .active ? nil : standing(at: instant).since,
-        expiresDate: item.expiryTime,
-        quantity: isSubscription ? nil : remainingQuantity(of: item, at: instant))
+    let purchases = purchases(.store)
+    return purchases.map { purchase in
+      var checked = CheckedStanding(purchase.standing(at: instant))
+      checked.transactionId = order
+      // A subscription may be on its way to another product than the receipt names.
+      checked.productId = purchases.count > 1 ? purchase.productId : nil
+      if !isSubscription { checked.quantity = purchase.remainingQuantity(at: instant) }
+      return checked
     }
   }
-
-  /// The product of a line item; `nil` if the purchase has no other, since a subscription may be on its way to another
-  /// product than the receipt names.
-  private func claimedProduct(of item: Item) -> String? { items.count > 1 ? item.productId : nil }
 }

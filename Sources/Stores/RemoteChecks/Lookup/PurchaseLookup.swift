@@ -16,7 +16,7 @@ public import ReceiptVerification
 /// ```
 public struct PurchaseLookup: Sendable {
   /// Verifies what the App Store signed, and evaluates its policy on every answer.
-  package let verifier: ReceiptVerifier
+  package var verifier: ReceiptVerifier
   private let appStore: [AppStoreServerClient]
   private let googlePlay: GooglePlayClient?
   private let huawei: HuaweiChecker?
@@ -43,12 +43,12 @@ public struct PurchaseLookup: Sendable {
     self.clock = clock
   }
 
-  /// Returns `true` if there are credentials for a store, named as in ``PurchaseReference/store``.
-  package func canAsk(_ store: String) -> Bool {
-    switch store {
-    case "app-store": !appStore.isEmpty
-    case "google-play": googlePlay != nil
-    default: huawei != nil
+  /// Returns `true` if there are credentials for the store of a purchase.
+  package func canAsk(about reference: PurchaseReference) -> Bool {
+    switch reference {
+    case .appStoreTransaction, .appStoreOrder: !appStore.isEmpty
+    case .googlePlay: googlePlay != nil
+    case .huawei: huawei != nil
     }
   }
 
@@ -80,38 +80,33 @@ public struct PurchaseLookup: Sendable {
     }
   }
 
-  private func failure(
-    _ reference: String, _ kind: ReceiptKind, _ message: String, isFailure: Bool = true,
-    isRetryable: Bool = false
-  ) -> StoreAnswer {
-    verifier.answer(
-      from: reference, kind: kind, failing: message, isFailure: isFailure, isRetryable: isRetryable)
-  }
-
   // MARK: App Store
 
   private func askAppStore(
     _ find: (AppStoreServerClient) async throws(AppStoreServerError) -> VerifiedPayload<JWSTransaction>?
   ) async -> (StoreAnswer, EntitlementLedger?) {
-    guard !appStore.isEmpty else {
-      return (failure("app-store", .signedTransaction, "There are no credentials for the App Store."), nil)
+    func unavailable(_ message: String, isRetryable: Bool = false) -> (StoreAnswer, EntitlementLedger?) {
+      (
+        StoreAnswer(unavailable: "app-store", kind: .signedTransaction, message, isRetryable: isRetryable),
+        nil
+      )
     }
+    guard !appStore.isEmpty else { return unavailable("There are no credentials for the App Store.") }
     for client in appStore {
       do throws(AppStoreServerError) {
         guard let found = try await find(client) else { continue }
         return try await answer(about: found, client)
       } catch {
         if error.meansUnknownPurchase { continue }
-        return (
-          failure("app-store", .signedTransaction, error.description, isRetryable: error.isRetryable), nil
-        )
+        return unavailable(error.description, isRetryable: error.isRetryable)
       }
     }
     let asked = appStore.map { $0.raw.address.environment.rawValue }.joined(separator: " and ")
     return (
-      failure(
-        "app-store", .signedTransaction, "The App Store does not know the purchase (asked \(asked)).",
-        isFailure: false), nil
+      StoreAnswer(
+        unknownTo: "app-store", kind: .signedTransaction,
+        "The App Store does not know the purchase (asked \(asked))."),
+      nil
     )
   }
 
@@ -151,68 +146,45 @@ public struct PurchaseLookup: Sendable {
   private func askGooglePlay(
     _ token: String, _ product: String?, _ package: String?
   ) async -> (StoreAnswer, EntitlementLedger?) {
+    let (store, kind) = ("google-play", ReceiptKind.googlePlayPurchase)
     guard let client = package.flatMap({ googlePlay?.calling(for: $0) }) ?? googlePlay else {
-      return (failure("google-play", .googlePlayPurchase, "There are no credentials for Google Play."), nil)
+      return (StoreAnswer(unavailable: store, kind: kind, "There are no credentials for Google Play."), nil)
     }
     guard let id = PlayEntitlement.ID(packageName: client.packageName, purchaseToken: token) else {
-      return (
-        failure("google-play", .googlePlayPurchase, "This is no purchase token.", isFailure: false), nil
-      )
+      return (StoreAnswer(unknownTo: store, kind: kind, "This is no purchase token."), nil)
     }
-    let facts: EntitlementLedger
     do throws(GooglePlayError) {
-      facts = try await ask(client, id)
-    } catch {
-      switch error.code {
-      case .notFound, .invalidRequest, .tokenNoLongerValid:
-        let message = "Google Play does not know the purchase (\(error.cause))."
-        return (failure("google-play", .googlePlayPurchase, message, isFailure: false), nil)
-      default:
-        return (
-          failure("google-play", .googlePlayPurchase, error.description, isRetryable: error.isRetryable), nil
-        )
+      // A token does not tell whether it is of a one-time purchase or of a subscription.
+      for isSubscription in [false, true] {
+        let facts = try await client.ledger(of: id, isSubscription: isSubscription)
+        guard let entitlement = facts[id] else { continue }
+        let purchases = entitlement.purchases(.store)
+        if let product, !purchases.contains(where: { UTF8Text.isIdentical($0.productId ?? "", product) }) {
+          let message = "Google Play has another product for this purchase."
+          return (StoreAnswer(unknownTo: store, kind: kind, message), nil)
+        }
+        let answer = verifier.answer(
+          from: store, kind: kind, environment: entitlement.isTest ? .sandbox : .production,
+          bundleId: id.packageName, purchases)
+        // A purchase that the policy refuses, such as a licence tester's, entitles nobody.
+        return (answer, answer.reason == nil ? facts : nil)
       }
-    }
-    guard let entitlement = facts[id] else {
+    } catch {
       return (
-        failure("google-play", .googlePlayPurchase, "Google Play names no purchase.", isFailure: false), nil
+        StoreAnswer(unavailable: store, kind: kind, error.description, isRetryable: error.isRetryable), nil
       )
     }
-    let purchases = entitlement.purchases(.store)
-    if let product, !purchases.contains(where: { UTF8Text.isIdentical($0.productId ?? "", product) }) {
-      let message = "Google Play has another product for this purchase."
-      return (failure("google-play", .googlePlayPurchase, message, isFailure: false), nil)
-    }
-    let answer = verifier.answer(
-      from: "google-play", kind: .googlePlayPurchase,
-      environment: entitlement.isTest ? .sandbox : .production,
-      bundleId: id.packageName, purchases)
-    // A purchase that the policy refuses, such as a licence tester's, entitles nobody.
-    return (answer, answer.reason == nil ? facts : nil)
-  }
-
-  /// A token does not tell whether it is of a one-time purchase or of a subscription.
-  private func ask(
-    _ client: GooglePlayClient, _ id: PlayEntitlement.ID
-  ) async throws(GooglePlayError) -> EntitlementLedger {
-    var ledger = EntitlementLedger()
-    let asOf = clock()
-    do throws(GooglePlayError) {
-      ledger.apply(try await client.send(.product(id.purchaseToken)), to: id, asOf: asOf)
-    } catch {
-      guard error.code == .notFound || error.code == .invalidRequest else { throw error }
-      ledger.apply(try await client.send(.subscription(id.purchaseToken)), to: id, asOf: asOf)
-    }
-    return ledger
+    return (StoreAnswer(unknownTo: store, kind: kind, "Google Play does not know the purchase."), nil)
   }
 
   // MARK: Huawei
 
-  private func askHuawei(_ token: String, _ productId: String?, _ subscriptionId: String?) async
-    -> StoreAnswer
-  {
+  private func askHuawei(
+    _ token: String, _ productId: String?, _ subscriptionId: String?
+  ) async -> StoreAnswer {
+    let (store, kind) = ("huawei", ReceiptKind.huaweiPurchase)
     guard let huawei else {
-      return failure("huawei", .huaweiPurchase, "There are no credentials for Huawei AppGallery.")
+      return StoreAnswer(unavailable: store, kind: kind, "There are no credentials for Huawei AppGallery.")
     }
     let known: HuaweiPurchase
     do throws(CheckFailure) {
@@ -220,20 +192,22 @@ public struct PurchaseLookup: Sendable {
     } catch {
       switch error.answer {
       case .retryableFailure(let message):
-        return failure("huawei", .huaweiPurchase, message, isRetryable: true)
-      case .terminalFailure(let message): return failure("huawei", .huaweiPurchase, message)
+        return StoreAnswer(unavailable: store, kind: kind, message, isRetryable: true)
+      case .terminalFailure(let message): return StoreAnswer(unavailable: store, kind: kind, message)
       case .response(let response):
         let message =
           if case .refused(let message) = response.standing { message } else {
             "Huawei refuses the purchase."
           }
-        return failure("huawei", .huaweiPurchase, message, isFailure: false)
+        return StoreAnswer(unknownTo: store, kind: kind, message)
       }
     }
-    let content = DetachedContent.huaweiPurchase(known)
+    if let productId, !UTF8Text.isIdentical(known.productId ?? "", productId) {
+      return StoreAnswer(unknownTo: store, kind: kind, "Huawei has another product for this purchase.")
+    }
     return verifier.answer(
-      from: "huawei", kind: .huaweiPurchase, environment: content.environment, bundleId: known.packageName,
-      [Purchase(known.transaction, known.timeline(.store))])
+      from: store, kind: kind, environment: DetachedContent.huaweiPurchase(known).environment,
+      bundleId: known.packageName, [Purchase(known.transaction, known.timeline(.store))])
   }
 }
 

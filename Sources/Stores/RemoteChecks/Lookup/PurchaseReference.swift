@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Entitlements
+
 /// The name of a purchase in its store, which backends have in place of a receipt.
 public enum PurchaseReference: Sendable, Hashable {
   /// A transaction of the App Store, by its `transactionId`; any of a subscription's transactions names the subscription.
@@ -56,7 +58,7 @@ extension PurchaseReference {
       ("transactionId", transactionId), ("orderId", orderId), ("purchaseToken", purchaseToken),
       ("productId", productId), ("subscriptionId", subscriptionId), ("packageName", packageName),
     ] {
-      guard let value, !Self.isIdentifier(value) else { continue }
+      guard let value, !value.isIdentifier(1...2048) else { continue }
       throw Mistake(member: member, message: "It takes 1 to 2048 visible ASCII characters.")
     }
     switch (store, transactionId, orderId, purchaseToken) {
@@ -84,9 +86,5 @@ extension PurchaseReference {
     for (member, value, stores) in others where value != nil && !stores.contains(self.store) {
       throw Mistake(member: member, message: "A purchase of \(self.store) has no such member.")
     }
-  }
-
-  private static func isIdentifier(_ text: String) -> Bool {
-    1...2048 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
   }
 }

@@ -84,17 +84,11 @@ extension [AuditRecord] {
 extension [AuditRecord] {
   /// Creates the records of a store's answer about a purchase that was named by a reference.
   ///
-  /// There is no receipt: the entry names the SHA-256 of the reference in its place, and no signer. What the App Store
-  /// signed in its answer is recorded like a receipt.
+  /// There is no receipt: the entry names the SHA-256 of the reference in its place, and no signer.
   package init(
     _ answer: StoreAnswer, about reference: String, policyDigest: SHA256Digest, at time: Timestamp,
     options: RecordingOptions
   ) {
-    if let receipt = answer.receipt {
-      self.init(
-        .valid(receipt), receipt: receipt.encoded, policyDigest: policyDigest, at: time, options: options)
-      return
-    }
     let digest = SHA256Digest(of: [UInt8]("\(answer.store)\n\(reference)".utf8))
     var facts = EntryFacts(
       time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict, receipt: digest, encoding: digest,
@@ -108,7 +102,8 @@ extension [AuditRecord] {
       answer.reason == nil
       ? .confirmed : answer.isRetryable ? .unavailable : answer.isUndetermined ? .failed : .refused
     facts.checks = [RecordedCheck(name: answer.store, answer: said)]
-    let customer = options.customer.map(RecordingOptions.canonicalCustomer)
+    let account = answer.purchases.lazy.compactMap(\.transaction.appAccountToken).first
+    let customer = (options.customer ?? account.recordable).map(RecordingOptions.canonicalCustomer)
     if let only = answer.purchases.first, answer.purchases.count == 1 { facts.note(only.transaction) }
     self = [AuditRecord(facts, customerToken: customer)]
     guard answer.purchases.count > 1 else { return }

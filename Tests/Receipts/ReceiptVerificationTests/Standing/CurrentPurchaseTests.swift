@@ -78,11 +78,12 @@ import Testing
     #expect(try code(Fixture.sample(.googlePlayLicense)) == nil)
     let receipt = try #require(
       try Fixture.verifierOfAllStores().verify(Fixture.sample(.googlePlayLicense)).receipt)
-    guard case .detached(.googlePlayLicense(let license)) = receipt.content else { return }
-    if let end = license.validUntil {
-      #expect(try code(Fixture.sample(.googlePlayLicense), at: end) == .notCurrent)
+    guard case .detached(.googlePlayLicense(let license)) = receipt.content else {
+      Issue.record("\(receipt.content)")
+      return
     }
-    #expect(license.validUntil != nil)
+    let end = try #require(license.validUntil)
+    #expect(try code(Fixture.sample(.googlePlayLicense), at: end) == .notCurrent)
   }
 
   @Test("of several purchases one that stands is enough, and is all that is to be granted")
@@ -173,5 +174,48 @@ import Testing
         == .init(status: .refunded, since: Fixture.now, until: nil, source: .store))
     #expect(refunded.remainingQuantity(at: Fixture.now) == 0)
     #expect(refunded.revocationDate == Fixture.now)
+  }
+
+  @Test("an expired purchase whose environment is not proven needs a checker for both")
+  func expiredAndUnproven() async throws {
+    // The signature of a transaction receipt does not cover its environment.
+    let receipt = try Fixture.receipts.transactionReceipt { $0.expiresDate = over }
+    let now = over.addingSeconds(60)
+    let keys = try TestReceipts.appKeys()
+    let verifier = try Fixture.verifier(at: now) {
+      $0.appKeys = keys
+      $0.environments = [.production]
+      $0.requiresCurrentPurchase = true
+    }
+    let active = CheckedStanding(status: .active, expiresDate: now.addingSeconds(1))
+    func answer(_ environment: ReceiptEnvironment.Category?) -> CheckerAnswer {
+      .response(CheckerResponse(.confirmed, environment: environment, purchases: [active]))
+    }
+    for (environment, code) in [
+      (nil, ReasonCode.environmentUnproven), (.sandbox, .wrongEnvironment), (.production, nil),
+    ] as [(ReceiptEnvironment.Category?, ReasonCode?)] {
+      let checker = FakeChecker(answers: [answer(environment)])
+      #expect(await verifier.verify(receipt, checkers: [checker]).reason?.code == code)
+    }
+  }
+
+  @Test("where checkers contradict each other, the purchase does not stand, in either order")
+  func contradiction() async throws {
+    let receipt = try Fixture.receipts.googlePlayPurchase { $0.quantity = 3 }
+    let verifier = try Fixture.verifierOfAllStores()
+    let order = try #require(verifier.verify(receipt).receipt?.purchases.first?.transactionId)
+    let active = CheckerResponse(.confirmed, purchases: [CheckedStanding(status: .active, quantity: 3)])
+    let consumed = CheckerResponse(.confirmed, purchases: [CheckedStanding(status: .consumed, quantity: 2)])
+    let refunded = CheckerResponse(
+      .confirmed, revokedTransactions: [.init(transactionId: order, revocationDate: Fixture.now)])
+    for (other, status) in [(consumed, PurchaseStanding.Status.consumed), (refunded, .refunded)] {
+      for answers in [[active, other], [other, active]] {
+        let checkers = answers.map { FakeChecker(answers: [.response($0)]) }
+        let purchase = try #require(
+          await verifier.verify(receipt, checkers: checkers).receipt?.purchases.first)
+        #expect(purchase.standing(at: Fixture.now).status == status)
+        #expect(!purchase.grantsAccess(at: Fixture.now))
+      }
+    }
   }
 }

@@ -72,7 +72,8 @@ import Testing
       json: Array((response["inappPurchaseData"]?.string ?? "{}").utf8), part: "data", limits: .standard)
     return await lookup.answer(
       about: .huawei(
-        purchaseToken: purchase.purchaseToken ?? "t", productId: subscriptionId == nil ? "coins" : nil,
+        purchaseToken: purchase.purchaseToken ?? "t",
+        productId: subscriptionId == nil ? purchase.productId ?? "coins" : nil,
         subscriptionId: subscriptionId))
   }
 
