@@ -57,7 +57,7 @@ import Testing
   // MARK: By reference
 
   private static func lookUp(
-    _ response: JSONValue, subscriptionId: String? = nil,
+    _ response: JSONValue, productId: String? = nil, subscriptionId: String? = nil,
     _ change: (inout VerificationPolicy) -> Void = { _ in }
   ) async throws -> StoreAnswer {
     let transport = FakeTransport(
@@ -73,7 +73,7 @@ import Testing
     return await lookup.answer(
       about: .huawei(
         purchaseToken: purchase.purchaseToken ?? "t",
-        productId: subscriptionId == nil ? purchase.productId ?? "coins" : nil,
+        productId: subscriptionId == nil ? productId ?? purchase.productId ?? "coins" : nil,
         subscriptionId: subscriptionId))
   }
 
@@ -104,6 +104,8 @@ import Testing
       .object((Self.signed().object ?? []).filter { $0.name != "dataSignature" }))
     #expect(unsigned.reason?.code == .checkerUnavailable && unsigned.isUndetermined)
     #expect(unsigned.purchases.isEmpty)
+    let another = try await Self.lookUp(Self.signed(), productId: "another")
+    #expect(another.reason?.code == .checkerRefused && another.purchases.isEmpty)
     let lookup = PurchaseLookup(verifier: try RemoteFixture.verifier())
     for reference in [
       PurchaseReference.appStoreTransaction("1"), .appStoreOrder("1"), .googlePlay(purchaseToken: "t"),
