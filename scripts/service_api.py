@@ -19,7 +19,8 @@ METHODS = ("GET", "POST", "DELETE")
 
 
 class Route:
-    """An operation: `route NAME: METHOD PATH, ACCESS`, where the access is `open`, `probe` or the scope of a key."""
+    """An operation: `route NAME: METHOD PATH, ACCESS`, where the access is `open`, `probe`, the scope of a key, or `clientAnywhere` for one whose key may be outside
+    the header."""
 
     def __init__(self, name, method, path, access):
         self.name, self.method, self.path, self.access = name, method, path, access
@@ -45,7 +46,9 @@ class Route:
     def described(self):
         """The operation in OpenAPI."""
         described = {"operationId": self.name, "summary": self.text}
-        described["security"] = [] if self.access in ("open", "probe") else [{"key": [self.access]}]
+        # A client protocol may have another place for keys than the header.
+        keys = {"open": [], "probe": [], "clientAnywhere": [], "client": ["client", "verify"]}.get(self.access, [self.access])
+        described["security"] = [{"key": [scope]} for scope in keys]
         described["parameters"] = self.parameters
         if self.bodies:
             described["requestBody"] = {"required": True, "content": contents(self.bodies)}
@@ -56,9 +59,8 @@ class Route:
     def swift(self):
         """The function that makes the route of what responds to it."""
         has_body = "true" if self.bodies else "false"
-        type, access = {"open": ("OpenResponse", ".open(respond)"), "probe": ("OpenResponse", ".probe(respond)")}.get(
-            self.access, ("KeyedResponse", f".key(.{self.access}, respond)")
-        )
+        own = {"open": "open", "probe": "probe", "client": "client", "clientAnywhere": "client"}.get(self.access)
+        type, access = ("OpenResponse", f".{own}(respond)") if own else ("KeyedResponse", f".key(.{self.access}, respond)")
         return f"""
 /// `{self.method} {self.path}`
 static func {self.name}(_ respond: @escaping {type}) -> Route {{

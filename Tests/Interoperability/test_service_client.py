@@ -72,6 +72,16 @@ def test_every_route_is_called(server, generated):
         return types.File(payload=io.BytesIO(text.encode()))
 
     receipt = server.transaction(transactionId="2000000000000002", originalTransactionId=ORIGINAL)
+    client = generated.AuthenticatedClient(base_url=server.url, token=server.key_for("client", app="shop"))
+    for operation in ("verifyClientPurchase", "verifyClientPurchaseWithPrefix", "verifyClientPurchaseAlias"):
+        state = call(operation, body=models.OpenIAPPurchase(store="apple", jws=receipt))
+        assert (state.store, state.is_valid) == ("apple", state.state == "ENTITLED")
+    purchase = {"id": "com.example.app", "type": "application", "transaction": {"type": "apple-sk2", "jwsRepresentation": receipt}}
+    assert call("validateCordovaPurchase", body=models.CordovaValidation.from_dict(purchase)).ok
+    answer = call("verifyReceipt", body=models.VerifyReceiptRequest(receipt_data=receipt))
+    # A signed transaction is no app receipt.
+    assert answer.status == 21002
+    client = generated.AuthenticatedClient(base_url=server.url, token=server.key)
     for body in (lambda: file(receipt), lambda: models.WrappedReceipt(signed_transaction_info=receipt)):
         verdict = call("verify", body=body(), app=app)
         assert verdict.verdict.value == "valid" and verdict.transactions[0].original_transaction_id == ORIGINAL

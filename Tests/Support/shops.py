@@ -28,6 +28,7 @@ class Shops(Service):
             for name, bundle in (("shop", "com.example.app"), ("other", "com.example.other")):
                 copy = json.loads(json.dumps(app))
                 copy["policy"]["default"]["bundleIds"] = [bundle]
+                copy["clientProtocols"] = ["openiap", "cordova-purchase", "verify-receipt"]
                 configuration["app"][name] = copy
             configuration["app"]["shop"] |= {
                 "webhooks": ["backend"],

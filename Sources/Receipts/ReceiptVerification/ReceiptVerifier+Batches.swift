@@ -17,18 +17,29 @@ extension ReceiptVerifier {
     verdicts(on: receipts.map { recognizer.recognize($0) })
   }
 
-  /// Verifies receipts and asks checkers about all of them concurrently, because checkers wait for servers.
-  package func verifyTogether(
-    _ receipts: [[UInt8]], checkers: [any RemoteChecker]
+  /// Asks checkers about receipts that were verified locally: see ``verify(_:checkers:)``.
+  ///
+  /// - Parameters:
+  ///   - checkers: The checkers.
+  ///   - verdicts: The local verdicts.
+  ///   - concurrently: `true` if the checkers wait for servers.
+  /// - Returns: The verdicts, in the same order.
+  package func consult(
+    _ checkers: [any RemoteChecker], about verdicts: [Verdict], concurrently: Bool
   ) async -> [Verdict] {
-    await withTaskGroup(of: (Int, Verdict).self) { group in
-      for (index, receipt) in receipts.enumerated() {
-        group.addTask { (index, await verify(receipt, checkers: checkers)) }
-      }
-      var verdicts = [Verdict](repeating: .missing, count: receipts.count)
-      for await (index, verdict) in group { verdicts[index] = verdict }
+    let consultation = RemoteConsultation(evaluator: evaluator, checkers: checkers, report: diagnostics)
+    var verdicts = verdicts
+    guard concurrently, verdicts.count > 1 else {
+      for index in verdicts.indices { verdicts[index] = await consultation.verdict(on: verdicts[index]) }
       return verdicts
     }
+    await withTaskGroup(of: (Int, Verdict).self) { group in
+      for (index, verdict) in verdicts.enumerated() {
+        group.addTask { (index, await consultation.verdict(on: verdict)) }
+      }
+      for await (index, verdict) in group { verdicts[index] = verdict }
+    }
+    return verdicts
   }
 
   /// Verifies receipts of any mix of kinds, on all cores. A bad receipt costs only itself.

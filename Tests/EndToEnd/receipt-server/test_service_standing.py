@@ -2,10 +2,12 @@
 """receipt-server has the same standing for the lives of purchases as receipt-tool: single, in a batch, in the ledger of
 notifications, in webhooks' form and in the console."""
 
+import base64
 import html
 import json
 import re
 import ssl
+import time
 
 import pytest
 
@@ -38,6 +40,7 @@ def shop(tmp_path_factory, store, rsa_store):
         configuration["app"] = {
             "demo": {
                 "policies": ["default", "current"], "notifications": True,
+                "clientProtocols": ["openiap", "cordova-purchase", "verify-receipt"],
                 "policy": {"default": policy, "current": policy | {"requireCurrent": True}},
             }
         }
@@ -104,6 +107,53 @@ def test_the_ledger_of_notifications(shop, store):
         told = [c["change"]["data"]["entitlement"] for c in changes]
         (told,) = [entitlement for entitlement in told if entitlement["originalTransactionId"] == original]
         assert told["standing"] == purchase["standing"]
+
+
+def grants(service: Service, key: str, life: lives.Life) -> dict[str, bool]:
+    """What the client protocols that know the receipt of a life grant."""
+    kind, text = life.name.partition(":")[0], life.receipt.decode()
+    transaction = {
+        "transaction": {"type": "apple-sk2", "jwsRepresentation": text},
+        "app receipt": {"type": "ios-appstore", "appStoreReceipt": text},
+        "Google Play": {"type": "android-playstore"},
+    }.get(kind)
+    found = {}
+    if kind == "Google Play":
+        signed = json.loads(text)
+        token = json.loads(signed["data"])["purchaseToken"]
+        transaction |= {"receipt": signed["data"], "signature": signed["signature"], "purchaseToken": token}
+    if kind == "transaction":
+        answer = service.post("/v1/purchase/verify", key=key, json={"store": "apple", "jws": text}).json()
+        found["openiap"] = answer["isValid"]
+    if transaction:
+        body = {"id": "com.example", "type": "application", "transaction": transaction}
+        answer = service.post(f"/v1/validate?apiKey={key}", key="", json=body).json()
+        # What nobody knows must not be acknowledged, as the plugin does with every success.
+        assert answer["ok"] or (answer["code"] == 6778002 and life.standing == "unknown"), (life.name, answer)
+        found["cordova-purchase"] = not all(purchase["isExpired"] for purchase in answer["data"].get("collection", []))
+    if kind in ("app receipt", "transaction receipt"):
+        receipt = base64.b64encode(life.receipt).decode() if kind == "transaction receipt" else text
+        answer = service.post("/verifyReceipt", key="", json={"receipt-data": receipt, "password": key}).json()
+        purchases = answer["receipt"].get("in_app", [answer["receipt"]])
+        # The protocol has dates alone: what a receipt without them grants, the caller decides.
+        if life.standing != "unknown":
+            ended = answer["receipt"].get("expiration_date_ms", lives.FAR)
+            found["verify-receipt"] = answer["status"] == 0 and any(
+                "cancellation_date" not in purchase and int(purchase.get("expires_date_ms", ended)) > time.time() * 1000
+                for purchase in purchases
+            )
+    return found
+
+
+def test_the_client_protocols_grant_the_same(shop):
+    service, found = shop
+    key = service.make_key("client", app="demo")
+    asked = 0
+    for life in now(found):
+        granted = grants(service, key, life)
+        assert set(granted.values()) <= {life.grants_access}, (life.name, granted)
+        asked += len(granted)
+    assert asked >= 40
 
 
 def test_the_console_shows_three_findings(shop):

@@ -22,7 +22,9 @@
       var app: String?
       @Option(
         name: .customLong("scope"),
-        help: ArgumentHelp("verify, read, admin or emulator. May be repeated.", valueName: "SCOPE"))
+        help: ArgumentHelp(
+          "verify, read, admin or client. May be repeated. A key with the scope client may be published with an app.",
+          valueName: "SCOPE"))
       var scopes: [Scope]
       @Flag(name: .customLong("json"), help: "Print one JSON object.") var json = false
 

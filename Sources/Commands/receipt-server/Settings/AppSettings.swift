@@ -19,6 +19,11 @@
         policies[policy] = try group("policy", policy).verifier(asksGooglePlay: asksGooglePlay)
       }
       var app = try AppConfiguration(name: name, policies: policies)
+      app.clientProtocols = Set(try values("clientProtocols", ClientProtocol.self) ?? [])
+      app.consumables = Set(try names("consumables"))
+      if !app.consumables.isEmpty, !app.clientProtocols.contains(.openIAP) {
+        throw error("consumables", "It has no effect unless \(self.name("clientProtocols")) names openiap.")
+      }
       app.recordsVerdicts = bool("record")
       app.recording.keepsReceipt = bool("keepReceipts", default: true)
       if let verifier = policies[AppConfiguration.defaultPolicy] {
@@ -40,9 +45,17 @@
         }
         return secret
       }
-      guard !secrets.isEmpty else { throw error("secrets", "Name at least one secret to sign with.") }
+      let format = try string("format").map { try value($0, "format", WebhookFormat.self) } ?? .standard
+      let authorization = reader.string(forKey: "authorization", isSecret: true)
+      if let authorization, authorization.isEmpty || !authorization.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) {
+        throw error("authorization", "It takes visible ASCII characters and spaces.")
+      }
+      guard !secrets.isEmpty || format == .revenueCat && authorization != nil else {
+        throw error("secrets", "Name at least one secret to sign with.")
+      }
       return WebhookEndpoint(
-        name: name, url: url, secrets: secrets, allowsPrivateNetworks: bool("allowPrivateNetworks"))
+        name: name, url: url, secrets: secrets, allowsPrivateNetworks: bool("allowPrivateNetworks"),
+        format: format, authorization: authorization)
     }
 
     // MARK: Policies

@@ -82,7 +82,7 @@
         if try await api.keys.principal(presenting: text) != nil { return text }
       }
       let key = try await api.keys.create(
-        name: "development", app: nil, scopes: Set(Scope.allCases), by: "command line")
+        name: "development", app: nil, scopes: Scope.ofSecretKeys, by: "command line")
       try FileStore.replace(keyFile, mode: 0o600, contents: Array("\(key)\n".utf8))
       return "\(key)"
     }

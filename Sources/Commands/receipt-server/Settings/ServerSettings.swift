@@ -70,6 +70,7 @@
       shutdownDelay = .seconds(delay)
       service.limits = try ServiceLimits(root.group("limits"))
       service.retentionDays = reader.int(forKey: "retention.days", default: 0)
+      service.trustedProxies = Set(try root.names("trustedProxies"))
       service.publicURL = root.string("public.url")
       try service.validate()
       if !root.bool("allowSharedBundleIds") { try service.requireSeparateApps() }
@@ -171,6 +172,7 @@
         ("maximumConcurrentBatches", \.maximumConcurrentBatches, 1...10_000),
         ("maximumEventStreamsPerApp", \.maximumEventStreamsPerApp, 1...10_000),
         ("requestDeadline", \.requestDeadline, 1...3600), ("webhookTimeout", \.webhookTimeout, 1...300),
+        ("clientBurst", \.clientBurst, 1...1_000_000), ("clientRate", \.clientRate, 0...1_000_000),
       ]
       for (name, limit, range) in limits {
         self[keyPath: limit] = try group.integer(name, range, default: self[keyPath: limit])

@@ -47,10 +47,12 @@
         case "receiptkit":
           let service = try required(serviceURL, "receiptKit.url")
           app.checkers.append(ReceiptServiceChecker(service, transport: transport, token: serviceKey))
+        case "ledger": app.consultsLedger = true
         case "ocsp": app.checkers.append(RevocationChecker(transport: transport))
         default:
           throw error(
-            "checkers", "\"\(checker)\" is unknown. Use app-store, google-play, huawei, ocsp or receiptkit.")
+            "checkers",
+            "\"\(checker)\" is unknown. Use app-store, google-play, huawei, ledger, ocsp or receiptkit.")
         }
       }
       app.lookup = PurchaseLookup(

@@ -121,7 +121,8 @@ struct LineVerification: Sendable {
     let verdicts =
       means.checkers.isEmpty
       ? means.verifier.verifyTogether(lines[...])
-      : await means.verifier.verifyTogether(lines, checkers: means.checkers)
+      : await means.verifier.consult(
+        means.checkers, about: means.verifier.verifyTogether(lines[...]), concurrently: true)
     // The cancellation of the task may have interrupted remote checks.
     try Task.checkCancellation()
     let recorded = try await means.recorder?.record(zip(verdicts, lines).map { ($0, $1) })

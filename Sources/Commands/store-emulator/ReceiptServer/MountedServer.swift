@@ -82,7 +82,7 @@
         let text = String(decoding: contents.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         if try await api.keys.principal(presenting: text) != nil { return text }
       }
-      let key = try await api.createKey(name: "store-emulator", scopes: Set(Scope.allCases))
+      let key = try await api.createKey(name: "store-emulator", scopes: Scope.ofSecretKeys)
       try FileStore.replace(files.apiKey, mode: 0o600, contents: Array("\(key)\n".utf8))
       return key
     }

@@ -113,8 +113,49 @@ extension Entitlement: StoreLine {
     object.member("productId", productId)
     object.member("transactionId", transactionId)
     object.member("appAccountToken", transaction.appAccountToken?.rawValue)
+    object.member("productType", transaction.type?.rawValue)
+    object.member("purchaseDate", transaction.purchaseDate)
+    object.member("originalPurchaseDate", transaction.originalPurchaseDate)
     object.member("expiresDate", expiresDate)
     object.member("nextChangeDate", nextChange(after: instant))
+    object.member("gracePeriodExpiresDate", gracePeriodExpiresDate)
+    object.member("revocationDate", revocation?.date)
+    object.member("period", period?.rawValue)
+    object.member("offerIdentifier", transaction.offerIdentifier)
+    object.member("inAppOwnershipType", transaction.inAppOwnershipType?.rawValue)
+    object.member("price", transaction.price)
+    object.member("currency", transaction.currency)
+    object.member("storefront", transaction.storefront)
+    object.member("renews", renews)
+    object.member("renewalProductId", renewalProductId)
+    object.member("expirationIntent", currentRenewal?.expirationIntent?.rawValue)
+  }
+
+  /// The renewal information, if it is about the renewal after the latest transaction.
+  private var currentRenewal: JWSRenewalInfo? {
+    guard let renewalInfo, let signedDate = renewalInfoSignedDate,
+      signedDate >= (transaction.purchaseDate ?? signedDate)
+    else { return nil }
+    return renewalInfo
+  }
+
+  /// Indicates whether the subscription renews; `nil` if that is not known.
+  private var renews: Bool? { currentRenewal?.autoRenewStatus.map { $0 == .on } }
+
+  /// The product of the next period, if it is another one.
+  private var renewalProductId: String? {
+    currentRenewal?.autoRenewProductId.flatMap { $0 == productId ? nil : $0 }
+  }
+
+  /// The kind of the latest period; `nil` for a purchase that is no subscription.
+  private var period: PeriodType? {
+    guard transaction.type == .autoRenewableSubscription else { return nil }
+    switch (transaction.offerType, transaction.offerDiscountType) {
+    case (nil, _): return .normal
+    case (_, .freeTrial): return .trial
+    case (.introductory, _): return .introductory
+    default: return .promotional
+    }
   }
 
   package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
@@ -124,5 +165,8 @@ extension Entitlement: StoreLine {
     object.member("transactionId", transactionId)
     object.member("expiresDate", expiresDate)
     object.member("revocationDate", revocation?.date)
+    object.member("period", period?.rawValue)
+    object.member("renews", renews)
+    object.member("renewalProductId", renewalProductId)
   }
 }

@@ -92,6 +92,20 @@ package struct LedgerChange: Sendable, Hashable {
   }
 }
 
+/// The kind of the current period of a subscription.
+package enum PeriodType: String, Sendable, Hashable, CaseIterable {
+  /// It costs nothing.
+  case trial
+  /// It costs less, as the first one.
+  case introductory
+  /// It costs less, by another offer.
+  case promotional
+  /// It was paid for ahead, and does not renew.
+  case prepaid
+  /// It has the usual price.
+  case normal
+}
+
 /// The kind of a change of an entitlement.
 package enum ChangeKind: String, Sendable, Hashable, CaseIterable {
   /// Access was granted, for the first time or again after a refund.

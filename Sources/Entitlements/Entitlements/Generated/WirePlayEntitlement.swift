@@ -22,13 +22,25 @@ extension PlayEntitlement {
     package let refundable: Int64?
     /// Indicates whether it was consumed.
     package let isConsumed: Bool
+    /// The base plan of a subscription.
+    package let basePlanId: String?
+    /// The offer by which it was bought.
+    package let offerId: String?
+    /// Indicates whether it is a prepaid plan.
+    package let isPrepaid: Bool
+    /// The phase of the offer.
+    package let offerPhase: PlayOfferPeriod?
+    /// The customer's answer to a higher price.
+    package let priceConsent: PlayPriceConsent?
     /// The refunds of a part of the quantity, by date.
     package let partialRefunds: [PartialRefund]
 
     /// Creates one from its fields.
     package init(
       productId: String?, orderId: String?, expiryTime: Timestamp?, renews: Bool, quantity: Int64,
-      voided: Voided?, refundable: Int64?, isConsumed: Bool, partialRefunds: [PartialRefund]
+      voided: Voided?, refundable: Int64?, isConsumed: Bool, basePlanId: String?, offerId: String?,
+      isPrepaid: Bool, offerPhase: PlayOfferPeriod?, priceConsent: PlayPriceConsent?,
+      partialRefunds: [PartialRefund]
     ) {
       self.productId = productId
       self.orderId = orderId
@@ -38,6 +50,11 @@ extension PlayEntitlement {
       self.voided = voided
       self.refundable = refundable
       self.isConsumed = isConsumed
+      self.basePlanId = basePlanId
+      self.offerId = offerId
+      self.isPrepaid = isPrepaid
+      self.offerPhase = offerPhase
+      self.priceConsent = priceConsent
       self.partialRefunds = partialRefunds
     }
   }

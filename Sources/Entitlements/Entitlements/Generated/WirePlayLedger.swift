@@ -19,6 +19,16 @@ package struct PlayItem: Sendable, Hashable {
   package var refundable: Int64?
   /// `true` if it was consumed.
   package var isConsumed: Bool?
+  /// The base plan.
+  package var basePlanId: String?
+  /// The offer by which it was bought.
+  package var offerId: String?
+  /// `true` if it is a prepaid plan.
+  package var isPrepaid: Bool?
+  /// The phase of the offer, other than the price of the base plan.
+  package var offerPhase: PlayOfferPeriod?
+  /// The customer's answer to a higher price.
+  package var priceConsent: PlayPriceConsent?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -35,6 +45,11 @@ extension PlayItem: JSONObject {
     case orderId
     case refundable
     case isConsumed
+    case basePlanId
+    case offerId
+    case isPrepaid
+    case offerPhase
+    case priceConsent
   }
 
   package static let fieldNames = JSONFieldNames<Field>()
@@ -48,6 +63,120 @@ extension PlayItem: JSONObject {
     case .orderId: try coder.code(&orderId)
     case .refundable: try coder.code(&refundable)
     case .isConsumed: try coder.code(&isConsumed)
+    case .basePlanId: try coder.code(&basePlanId)
+    case .offerId: try coder.code(&offerId)
+    case .isPrepaid: try coder.code(&isPrepaid)
+    case .offerPhase: try coder.code(&offerPhase)
+    case .priceConsent: try coder.code(&priceConsent)
+    }
+  }
+}
+
+/// The phase of an offer in which a product is.
+package enum PlayOfferPeriod: Sendable, Hashable {
+  /// `free-trial`: it costs nothing.
+  case freeTrial
+  /// `introductory-price`: it costs less.
+  case introductoryPrice
+  /// `proration`: it is paid for by what the former product had left.
+  case proration
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayOfferPeriod: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayOfferPeriod>([
+    .freeTrial, .introductoryPrice, .proration,
+  ])
+
+  /// Creates one from any value, known or not.
+  package init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  package var rawValue: String {
+    switch self {
+    case .freeTrial: "free-trial"
+    case .introductoryPrice: "introductory-price"
+    case .proration: "proration"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// The customer's answer to a higher price.
+package enum PlayPriceConsent: Sendable, Hashable {
+  /// `awaited`: it is awaited.
+  case awaited
+  /// `given`: the customer agreed, or need not.
+  case given
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayPriceConsent: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayPriceConsent>([
+    .awaited, .given,
+  ])
+
+  /// Creates one from any value, known or not.
+  package init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  package var rawValue: String {
+    switch self {
+    case .awaited: "awaited"
+    case .given: "given"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// The party that cancelled a subscription, and the customer's reason.
+package enum PlayCancellation: Sendable, Hashable {
+  /// `customer`: the customer, for no stated reason.
+  case customer
+  /// `not-enough-usage`: the customer, who uses it too little.
+  case notEnoughUsage
+  /// `technical-issues`: the customer, because of technical problems.
+  case technicalIssues
+  /// `cost`: the customer, because of the price.
+  case cost
+  /// `found-better-app`: the customer, who found a better app.
+  case foundBetterApp
+  /// `other-reason`: the customer, for another reason.
+  case otherReason
+  /// `system`: Google, after a billing problem for example.
+  case system
+  /// `developer`: the developer.
+  case developer
+  /// `replacement`: the purchase that replaced it.
+  case replacement
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayCancellation: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayCancellation>([
+    .customer, .notEnoughUsage, .technicalIssues, .cost, .foundBetterApp, .otherReason, .system, .developer,
+    .replacement,
+  ])
+
+  /// Creates one from any value, known or not.
+  package init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  package var rawValue: String {
+    switch self {
+    case .customer: "customer"
+    case .notEnoughUsage: "not-enough-usage"
+    case .technicalIssues: "technical-issues"
+    case .cost: "cost"
+    case .foundBetterApp: "found-better-app"
+    case .otherReason: "other-reason"
+    case .system: "system"
+    case .developer: "developer"
+    case .replacement: "replacement"
+    case .unknown(let rawValue): rawValue
     }
   }
 }
@@ -76,6 +205,10 @@ package struct PlayPurchaseFact: Sendable, Hashable {
   package var accountId: String?
   /// The profile that the app stated.
   package var profileId: String?
+  /// The time at which a paused subscription goes on.
+  package var autoResumeTime: Timestamp?
+  /// The party that cancelled it, and why.
+  package var cancellation: PlayCancellation?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -107,6 +240,8 @@ extension PlayPurchaseFact: JSONObject {
     case isAcknowledged
     case accountId
     case profileId
+    case autoResumeTime
+    case cancellation
   }
 
   package static let fieldNames = JSONFieldNames<Field>(required: [
@@ -126,6 +261,8 @@ extension PlayPurchaseFact: JSONObject {
     case .isAcknowledged: try coder.code(&isAcknowledged)
     case .accountId: try coder.code(&accountId)
     case .profileId: try coder.code(&profileId)
+    case .autoResumeTime: try coder.code(&autoResumeTime)
+    case .cancellation: try coder.code(&cancellation)
     }
   }
 }

@@ -272,13 +272,36 @@ extension PlayEntitlement: StoreLine {
     object.member("obfuscatedProfileId", obfuscatedProfileId)
     object.member("linkedPurchaseToken", linkedPurchaseToken)
     object.member("replacedByPurchaseToken", replacedByPurchaseToken)
+    object.member("purchaseDate", purchase.startTime)
     object.member("expiresDate", expiresDate(at: instant))
     object.member("nextChangeDate", nextChange(after: instant))
+    object.member("isSubscription", isSubscription)
+    object.member("period", period(at: instant)?.rawValue)
+    object.member("renews", renews(at: instant))
+    object.member("autoResumeDate", purchase.autoResumeTime)
+    object.member("cancellation", purchase.cancellation?.rawValue)
+  }
+
+  /// Indicates whether a product to report renews; `nil` for a one-time purchase.
+  private func renews(at instant: Timestamp) -> Bool? {
+    isSubscription ? toldItems(at: instant).contains(where: \.renews) : nil
+  }
+
+  /// The kind of the current period of the first product to report; `nil` for a one-time purchase.
+  private func period(at instant: Timestamp) -> PeriodType? {
+    guard isSubscription, let item = toldItems(at: instant).first else { return nil }
+    return switch item.offerPhase {
+    case .freeTrial: .trial
+    case .introductoryPrice: .introductory
+    case .proration, .unknown, nil: item.isPrepaid ? .prepaid : .normal
+    }
   }
 
   private func append(_ item: Item, to object: inout JSONWriter, at instant: Timestamp) {
     object.beginObject()
     object.member("productId", item.productId)
+    object.member("basePlanId", item.basePlanId)
+    object.member("offerId", item.offerId)
     object.member("orderId", item.orderId)
     object.member("state", state(of: item, at: instant).rawValue)
     object.member("standing", status(of: state(of: item, at: instant)).rawValue)
@@ -297,5 +320,7 @@ extension PlayEntitlement: StoreLine {
     let refunded = refundedQuantity(at: instant)
     if refunded > 0 { object.member("refundedQuantity", refunded) }
     object.member("revocationDate", voided?.date)
+    object.member("period", period(at: instant)?.rawValue)
+    object.member("renews", renews(at: instant))
   }
 }

@@ -67,6 +67,8 @@ extension PlayPurchaseLine: LineFacts {
         productId: item.productId, orderId: order(of: item, in: purchase), expiryTime: item.expiryTime,
         renews: item.renews ?? false, quantity: item.quantity ?? 1, voided: firstVoid(of: item, in: purchase),
         refundable: item.refundable, isConsumed: item.isConsumed ?? false,
+        basePlanId: item.basePlanId, offerId: item.offerId, isPrepaid: item.isPrepaid ?? false,
+        offerPhase: item.offerPhase, priceConsent: item.priceConsent,
         partialRefunds: partialRefunds(in: purchase))
     }
   }

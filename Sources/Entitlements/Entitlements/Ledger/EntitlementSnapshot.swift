@@ -18,9 +18,20 @@ package struct EntitlementSnapshot: Sendable, Hashable {
   /// The expiry in ISO 8601, whose texts sort like the instants.
   let expiresDate: String?
   package let customer: String?
+  /// The members without those of ``laterMembers``.
+  private let core: JSONValue
+  private let later: [String: JSONValue]
+
+  /// The members that snapshots of earlier builds do not have: their absence there is no change.
+  private static let laterMembers: Set<String> = ["period", "renews", "renewalProductId"]
 
   package init(stored json: [UInt8]) throws {
     let value = try JSONValue(parsing: json)
+    let members = value.object ?? []
+    core = .object(members.filter { !Self.laterMembers.contains($0.name) })
+    later = Dictionary(
+      members.filter { Self.laterMembers.contains($0.name) }.map { ($0.name, $0.value) }
+    ) { first, _ in first }
     self.json = json
     state = value["state"]?.string ?? ""
     grantsAccess = value["grantsAccess"] == .bool(true)
@@ -43,11 +54,21 @@ package struct EntitlementSnapshot: Sendable, Hashable {
   }
 }
 
+extension EntitlementSnapshot {
+  /// Returns `true` if a later snapshot reports something else.
+  func isChanged(to new: EntitlementSnapshot) -> Bool {
+    guard core == new.core else { return true }
+    // A snapshot of an earlier build, or from before the store said whether the subscription renews.
+    guard !later.isEmpty else { return false }
+    return later["renews"] != nil && later != new.later
+  }
+}
+
 extension ChangeKind {
   /// Determines the kind of the change from the snapshot that was reported before, if any, to another; `nil` if they
   /// are equal.
   init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {
-    guard old?.json != new.json else { return nil }
+    guard old.map({ $0.isChanged(to: new) }) ?? true else { return nil }
     let isNewState = old?.state != new.state
     if new.state == RescindedConsent.state {
       self = .consentRescinded

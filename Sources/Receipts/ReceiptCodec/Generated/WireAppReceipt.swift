@@ -47,6 +47,8 @@ public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   public var originalApplicationVersion: String? { didSet { isChanged = true } }
   /// The expiration date of a receipt of the volume purchase programme, type 21.
   public var expirationDate: Timestamp? { didSet { isChanged = true } }
+  /// The date on which the customer ordered the app ahead of its release, type 32 †.
+  public var preorderDate: Timestamp? { didSet { isChanged = true } }
   /// Further attributes to write, besides those that have a field.
   ///
   /// The attributes of a decoded value are in ``attributes``, and they stay if a field is changed.
@@ -87,6 +89,7 @@ extension AppReceiptPayload {
     case 18: originalPurchaseDate = try attribute.date(bytes)
     case 19: originalApplicationVersion = try attribute.text(bytes)
     case 21: expirationDate = try attribute.date(bytes)
+    case 32: preorderDate = try attribute.date(bytes)
     default: break
     }
   }
@@ -95,7 +98,7 @@ extension AppReceiptPayload {
 extension AppReceiptPayload: AttributeSet {
   static func hasField(forType type: Int) -> Bool {
     switch type {
-    case 0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 21: true
+    case 0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 21, 32: true
     default: false
     }
   }
@@ -118,6 +121,7 @@ extension AppReceiptPayload: AttributeSet {
     list.add(date: originalPurchaseDate, as: 18)
     list.add(text: originalApplicationVersion, as: 19)
     list.add(date: expirationDate, as: 21)
+    list.add(date: preorderDate, as: 32)
   }
 
   /// The octets of the value of type 2, with their DER tag and length.
@@ -172,6 +176,8 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   public var isTrialPeriod: Bool? { didSet { isChanged = true } }
   /// `true` if the purchase is a period at an introductory price, type 1719.
   public var isInIntroOfferPeriod: Bool? { didSet { isChanged = true } }
+  /// The reason for which the store cancelled the purchase, type 1720 †.
+  public var cancellationReason: RevocationReason? { didSet { isChanged = true } }
   /// The identifier of the promotional offer that was redeemed, type 1721 †.
   public var promotionalOfferId: String? { didSet { isChanged = true } }
   /// Further attributes to write, besides those that have a field.
@@ -216,6 +222,7 @@ extension InAppPurchase {
     case 1712: cancellationDate = try attribute.date(bytes)
     case 1713: isTrialPeriod = try attribute.flag(bytes)
     case 1719: isInIntroOfferPeriod = try attribute.flag(bytes)
+    case 1720: cancellationReason = RevocationReason(rawValue: try attribute.int64(bytes))
     case 1721: promotionalOfferId = try attribute.text(bytes)
     default: break
     }
@@ -225,7 +232,7 @@ extension InAppPurchase {
 extension InAppPurchase: AttributeSet {
   static func hasField(forType type: Int) -> Bool {
     switch type {
-    case 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1711, 1712, 1713, 1719, 1721: true
+    case 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1711, 1712, 1713, 1719, 1720, 1721: true
     default: false
     }
   }
@@ -243,6 +250,7 @@ extension InAppPurchase: AttributeSet {
     list.add(date: cancellationDate, as: 1712)
     list.add(flag: isTrialPeriod, as: 1713)
     list.add(flag: isInIntroOfferPeriod, as: 1719)
+    list.add(integer: cancellationReason?.rawValue, as: 1720)
     list.add(text: promotionalOfferId, as: 1721)
   }
 }
@@ -285,6 +293,7 @@ extension AppReceiptAttribute {
     case 18: "originalPurchaseDate"
     case 19: "originalApplicationVersion"
     case 21: "expirationDate"
+    case 32: "preorderDate"
     case 1701: "quantity"
     case 1702: "productId"
     case 1703: "transactionId"
@@ -297,6 +306,7 @@ extension AppReceiptAttribute {
     case 1712: "cancellationDate"
     case 1713: "isTrialPeriod"
     case 1719: "isInIntroOfferPeriod"
+    case 1720: "cancellationReason"
     case 1721: "promotionalOfferId"
     default: nil
     }

@@ -114,5 +114,7 @@ extension CheckerResponse {
     case revoked(at: Timestamp?)
     /// The source does not know the purchase or contradicts the receipt.
     case refused(message: String)
+    /// The source does not know the purchase and need not know it, as a ledger: that says nothing about the receipt.
+    case unknown
   }
 }

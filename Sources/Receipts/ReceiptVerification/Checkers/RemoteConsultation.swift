@@ -28,7 +28,7 @@ struct RemoteConsultation {
           if !receipt.isEnvironmentProven { receipt = receipt.determining(environment) }
           if open?.reason.code == .environmentUnproven { open = nil }
         }
-        explain(.checker, passed: true, "\(checker.name) confirms the purchase")
+        explain(.checker, passed: true, "\(checker.name): \(report.answer.shown.word)")
       } catch {
         explain(.checker, passed: false, error.reason.description)
         if case .invalid = error.outcome {
@@ -88,6 +88,7 @@ struct RemoteConsultation {
       }
       switch response.standing {
       case .confirmed: return response.environment
+      case .unknown: return nil
       case .revoked(let instant):
         throw .invalid(
           .revoked, at: "checker \(name)",

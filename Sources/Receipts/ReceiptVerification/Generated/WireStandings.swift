@@ -78,6 +78,8 @@ public struct CheckedStanding: Sendable, Hashable {
   public var expiresDate: Timestamp?
   /// The quantity that was not refunded; `nil` if the source does not state it.
   public var quantity: Int64?
+  /// The kind of the source. A statement of the store takes precedence over one of a ledger.
+  public var source: PurchaseStanding.Source
 
   /// Creates one from its fields.
   ///
@@ -88,9 +90,11 @@ public struct CheckedStanding: Sendable, Hashable {
   ///   - since: The instant from which it holds; `nil` if the source does not state it.
   ///   - expiresDate: The instant at which an active purchase expires; `nil` if it does not.
   ///   - quantity: The quantity that was not refunded; `nil` if the source does not state it.
+  ///   - source: The kind of the source. A statement of the store takes precedence over one of a ledger.
   public init(
     status: PurchaseStanding.Status, transactionId: String? = nil, productId: String? = nil,
-    since: Timestamp? = nil, expiresDate: Timestamp? = nil, quantity: Int64? = nil
+    since: Timestamp? = nil, expiresDate: Timestamp? = nil, quantity: Int64? = nil,
+    source: PurchaseStanding.Source = .store
   ) {
     self.status = status
     self.transactionId = transactionId
@@ -98,6 +102,7 @@ public struct CheckedStanding: Sendable, Hashable {
     self.since = since
     self.expiresDate = expiresDate
     self.quantity = quantity
+    self.source = source
   }
 }
 

@@ -114,6 +114,7 @@ extension CheckerAnswer {
       case .confirmed: ("confirmed", response.note)
       case .revoked(let instant): ("revoked", instant?.iso8601)
       case .refused(let message): ("refused", message)
+      case .unknown: ("unknown", nil)
       }
     }
   }

@@ -62,9 +62,12 @@ public struct Purchase: Sendable, Hashable {
 
   package var isUpgraded: Bool? { signed?.isUpgraded }
 
-  /// Applies what checkers state about the purchase. Where they contradict each other, the purchase does not stand.
+  /// Applies what checkers state about the purchase. Where stores contradict each other, the purchase does not stand.
+  /// What a ledger states counts only if no store was asked, because a ledger may not have heard the latest news.
   fileprivate mutating func apply(_ checks: [CheckerReport]) {
-    let standings = checks.flatMap(\.checkedStandings).filter { $0.isAbout(transaction) }
+    let stated = checks.flatMap(\.checkedStandings).filter { $0.isAbout(transaction) }
+    let ofStores = stated.filter { $0.source != .ledger }
+    let standings = ofStores.isEmpty ? stated : ofStores
     if let standing = standings.first(where: { $0.status != .active }) ?? standings.first {
       timeline.replace(with: standing)
     }

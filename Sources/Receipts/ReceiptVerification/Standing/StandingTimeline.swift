@@ -49,7 +49,7 @@ package struct StandingTimeline: Sendable, Hashable {
 
   /// Replaces the timeline by what a source states.
   mutating func replace(with checked: CheckedStanding) {
-    self = StandingTimeline(checked.status, since: checked.since ?? changes.first?.since, .store)
+    self = StandingTimeline(checked.status, since: checked.since ?? changes.first?.since, checked.source)
     if let end = checked.expiresDate { expire(at: end) }
   }
 

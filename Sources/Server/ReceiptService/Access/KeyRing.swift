@@ -74,7 +74,8 @@
 
     private func principal(_ key: Key?, presenting presented: APIKeyText) -> Principal? {
       let isRight = ConstantTime.equals(presented.hash, key?.hash ?? absent)
-      guard isRight, let key, key.revoked == nil else { return nil }
+      guard isRight, let key, key.revoked == nil, key.principal.isPublishable == presented.isPublishable
+      else { return nil }
       return key.principal
     }
 
@@ -98,10 +99,19 @@
       guard !scopes.isEmpty else {
         throw InvalidKey(member: "scopes", message: "A key has at least one scope.")
       }
+      let isPublishable = scopes.contains(.client)
+      guard !isPublishable || scopes.count == 1 else {
+        throw InvalidKey(
+          member: "scopes",
+          message: "A key with the scope client may be published, and therefore has no other scope.")
+      }
+      guard !isPublishable || app != nil else {
+        throw InvalidKey(member: "app", message: "A key with the scope client is of one app. Name the app.")
+      }
       if let app, let apps, !apps.contains(app) {
         throw InvalidKey(member: "app", message: "There is no app \"\(ShownText.plain(app, limit: 100))\".")
       }
-      let text = APIKeyText.generate()
+      let text = APIKeyText.generate(isPublishable: isPublishable)
       let now = clock().milliseconds
       try await database.write { session in
         try session.run(

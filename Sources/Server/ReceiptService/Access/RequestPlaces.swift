@@ -7,8 +7,11 @@
 
   /// A limit on the number of requests that are served at once.
   final class RequestPlaces: Sendable {
-    private let maximum: Int
+    let maximum: Int
     private let count = Atomic<Int>(0)
+
+    /// The number of free places.
+    var remaining: Int { max(0, maximum - count.load(ordering: .relaxed)) }
 
     init(maximum: Int) { self.maximum = maximum }
 

@@ -39,6 +39,10 @@
     }
 
     var name: String { configuration.name }
+    /// `true` if the App Store tells the app's ledger of refunds and renewals.
+    var hearsOfAppStore: Bool { configuration.appStoreNotifications != nil }
+    /// `true` if Google Play tells the app's ledger of refunds.
+    var hearsOfGooglePlay: Bool { configuration.googlePlayNotifications != nil }
   }
 
   final class ServedPolicy: Sendable {

@@ -135,6 +135,11 @@
           """,
           "CREATE INDEX customer_aliases_customer ON customer_aliases(app, customer)",
         ],
+        // holder: the store's own identifier of the customer, which the store signs: the app transaction.
+        [
+          "ALTER TABLE ledgers ADD COLUMN holder TEXT",
+          "CREATE INDEX ledgers_holder ON ledgers(app, holder)",
+        ],
       ]
     }
 
@@ -166,9 +171,12 @@
         try ServiceSecret.create(in: session)
         try ErasureQueue.keyDigests(in: session)
       }
+      if version < holders { try LedgerRows.noteHolders(in: session) }
     }
 
     /// The version since which digests of customers are keyed.
     private static let keyedDigests = 5
+    /// The version since which ledgers are found by their holders.
+    private static let holders = 6
   }
 #endif

@@ -62,10 +62,10 @@
         """
         INSERT INTO ledgers(
           app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile,
-          questions)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
+          questions, holder)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11)
         ON CONFLICT(app, name) DO UPDATE SET
-          customer = excluded.customer, ledger = excluded.ledger, snapshot = excluded.snapshot,
+          customer = excluded.customer, holder = excluded.holder, ledger = excluded.ledger, snapshot = excluded.snapshot,
           evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
           reconcile = excluded.reconcile, questions = excluded.questions
         """,
@@ -74,7 +74,28 @@
         row.snapshot.map { .bytes($0.json) } ?? .null, .integer(row.evaluated.milliseconds),
         // Rounded up, so that no change is looked for too early.
         .integer(nextChange.map { Int64($0.millisecondsSince1970.rounded(.up)) }),
-        .integer(row.heard.milliseconds), .integer(reconciliation?.milliseconds))
+        .integer(row.heard.milliseconds), .integer(reconciliation?.milliseconds),
+        .text(row.part.ledger.holder))
+    }
+
+    /// Notes the holders of the ledgers that an earlier build stored.
+    static func noteHolders(in session: any DatabaseSession) throws {
+      var last = ("", "")
+      while true {
+        let rows = try session.run(
+          """
+          SELECT app, name, ledger FROM ledgers WHERE app > $1 OR (app = $1 AND name > $2)
+          ORDER BY app, name LIMIT 1000
+          """, .text(last.0), .text(last.1))
+        for row in rows {
+          last = (row.text(0), row.text(1))
+          guard let holder = try EntitlementLedger(stored: row.bytes(2)).holder else { continue }
+          try session.run(
+            "UPDATE ledgers SET holder = $3 WHERE app = $1 AND name = $2", .text(last.0), .text(last.1),
+            .text(holder))
+        }
+        if rows.isEmpty { return }
+      }
     }
 
     func enter(_ change: LedgerChange) throws {

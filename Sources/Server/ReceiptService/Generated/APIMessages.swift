@@ -174,6 +174,8 @@
     case read
     /// Keys and webhooks are managed, customers erased, administrative acts read.
     case admin
+    /// Receipts are presented at the client protocols that the app opens, and nothing else. A key with this scope has no other, is of one app, and may be part of a published app.
+    case client
   }
 
   /// The acts of administrators.
@@ -423,6 +425,68 @@
 
     package func writeMembers(to json: inout JSONWriter) {
       json.member("count", count)
+    }
+  }
+
+  /// The state of a purchase in the protocol OpenIAP.
+  package struct OpenIAPVerdict: APIMessage, Hashable {
+    /// The store of the request.
+    package let store: String
+    /// `true` in the states ENTITLED, PENDING_ACKNOWLEDGMENT and READY_TO_CONSUME.
+    package let isValid: Bool
+    /// The state: one of these, or PENDING, CONSUMED, CANCELED, EXPIRED, INAUTHENTIC, UNKNOWN.
+    package let state: String
+    /// The product.
+    package let productId: String?
+
+    package init(store: String, isValid: Bool, state: String, productId: String? = nil) {
+      self.store = store
+      self.isValid = isValid
+      self.state = state
+      self.productId = productId
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("store", store)
+      json.member("isValid", isValid)
+      json.member("state", state)
+      json.member("productId", productId)
+    }
+  }
+
+  /// The errors of a request in the protocol OpenIAP.
+  package struct OpenIAPErrors: APIMessage {
+    /// One for each mistake.
+    package let errors: [OpenIAPError]
+
+    package init(errors: [OpenIAPError]) {
+      self.errors = errors
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("errors", errors)
+    }
+  }
+
+  /// An error in the protocol OpenIAP.
+  package struct OpenIAPError: APIMessage, Hashable {
+    /// The code, which does not change.
+    package let code: String
+    /// What is wrong, and what to do.
+    package let message: String
+    /// The member of the request.
+    package let path: String?
+
+    package init(code: String, message: String, path: String? = nil) {
+      self.code = code
+      self.message = message
+      self.path = path
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("code", code)
+      json.member("message", message)
+      json.member("path", path)
     }
   }
 #endif

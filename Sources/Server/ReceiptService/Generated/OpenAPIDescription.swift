@@ -1574,6 +1574,471 @@
            }
           }
          }
+        },
+        "/v1/purchase/verify": {
+         "post": {
+          "operationId": "verifyClientPurchase",
+          "summary": "Verifies a purchase for an app that speaks OpenIAP. Errors are in the form of that protocol, and so are the headers. For apps whose settings open the protocol.",
+          "security": [
+           {
+            "key": [
+             "client"
+            ]
+           },
+           {
+            "key": [
+             "verify"
+            ]
+           }
+          ],
+          "parameters": [],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/OpenIAPPurchase"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The state of the purchase, whatever it is.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPVerdict"
+              }
+             }
+            }
+           },
+           "400": {
+            "description": "The purchase is not genuine, or the request is not of the protocol.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "401": {
+            "description": "The request has no key.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "403": {
+            "description": "The key is not good for this.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "413": {
+            "description": "The body is too large.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "429": {
+            "description": "The address sends too many requests.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "503": {
+            "description": "A store did not answer.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/api/v1/purchase/verify": {
+         "post": {
+          "operationId": "verifyClientPurchaseWithPrefix",
+          "summary": "The same as `POST /v1/purchase/verify`.",
+          "security": [
+           {
+            "key": [
+             "client"
+            ]
+           },
+           {
+            "key": [
+             "verify"
+            ]
+           }
+          ],
+          "parameters": [],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/OpenIAPPurchase"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The state of the purchase, whatever it is.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPVerdict"
+              }
+             }
+            }
+           },
+           "400": {
+            "description": "The purchase is not genuine, or the request is not of the protocol.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "401": {
+            "description": "The request has no key.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "403": {
+            "description": "The key is not good for this.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "413": {
+            "description": "The body is too large.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "429": {
+            "description": "The address sends too many requests.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "503": {
+            "description": "A store did not answer.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/verify-purchase": {
+         "post": {
+          "operationId": "verifyClientPurchaseAlias",
+          "summary": "The same as `POST /v1/purchase/verify`.",
+          "security": [
+           {
+            "key": [
+             "client"
+            ]
+           },
+           {
+            "key": [
+             "verify"
+            ]
+           }
+          ],
+          "parameters": [],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/OpenIAPPurchase"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The state of the purchase, whatever it is.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPVerdict"
+              }
+             }
+            }
+           },
+           "400": {
+            "description": "The purchase is not genuine, or the request is not of the protocol.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "401": {
+            "description": "The request has no key.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "403": {
+            "description": "The key is not good for this.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "413": {
+            "description": "The body is too large.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "429": {
+            "description": "The address sends too many requests.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "503": {
+            "description": "A store did not answer.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/OpenIAPErrors"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/verifyReceipt": {
+         "post": {
+          "operationId": "verifyReceipt",
+          "summary": "Verifies an app receipt for a server made for Apple's deprecated service of this name, and answers as that does. For apps whose settings open the protocol.",
+          "security": [],
+          "parameters": [
+           {
+            "name": "apiKey",
+            "in": "query",
+            "description": "A key with the scope `client`; else the key is in the header, or is the `password`.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "policy",
+            "in": "query",
+            "description": "The policy, by its name in the configuration; \"default\" without.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/VerifyReceiptRequest"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The answer, whose member `status` tells the verdict.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/VerifyReceiptAnswer"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/validate": {
+         "post": {
+          "operationId": "validateCordovaPurchase",
+          "summary": "Verifies a purchase for an app that uses cordova-plugin-purchase, and answers as its validator does. For apps whose settings open the protocol.",
+          "security": [],
+          "parameters": [
+           {
+            "name": "apiKey",
+            "in": "query",
+            "description": "A key with the scope `client`; else the key is in the header.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "appName",
+            "in": "query",
+            "description": "The app, which must be that of the key.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "policy",
+            "in": "query",
+            "description": "The policy, by its name in the configuration; \"default\" without.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/CordovaValidation"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The verdict, whatever it is.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/CordovaAnswer"
+              }
+             }
+            }
+           },
+           "401": {
+            "description": "The request has no key of this server.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
         }
        },
        "components": {
@@ -1751,8 +2216,74 @@
            "revoked",
            "refused",
            "failed",
-           "unreachable"
+           "unreachable",
+           "unknown"
           ]
+         },
+         "CordovaAnswer": {
+          "description": "The answer to a purchase of cordova-plugin-purchase.",
+          "type": "object",
+          "properties": {
+           "ok": {
+            "description": "`true` if the purchase is genuine and of the app, whether it stands or not.",
+            "type": "boolean"
+           },
+           "data": {
+            "description": "`id`, `latest_receipt`, `transaction`, `collection` and `date`.",
+            "type": "object"
+           },
+           "status": {
+            "description": "The HTTP status that describes the failure.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "code": {
+            "description": "The code of the failure, from 6778001.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "message": {
+            "description": "What is wrong, and what to do.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "ok"
+          ],
+          "additionalProperties": false
+         },
+         "CordovaValidation": {
+          "description": "A purchase, as cordova-plugin-purchase sends it.",
+          "type": "object",
+          "properties": {
+           "id": {
+            "description": "The product, or the app.",
+            "type": "string"
+           },
+           "type": {
+            "description": "The type of the product.",
+            "type": "string"
+           },
+           "transaction": {
+            "description": "The purchase: `type` and its other members.",
+            "type": "object"
+           },
+           "additionalData": {
+            "description": "The user of the app; not used here.",
+            "type": "object"
+           },
+           "device": {
+            "description": "The version of the plugin, and the device.",
+            "type": "object"
+           }
+          },
+          "required": [
+           "id",
+           "transaction"
+          ],
+          "additionalProperties": false
          },
          "DeadLetter": {
           "description": "A delivery that was given up.",
@@ -1905,6 +2436,104 @@
           ],
           "additionalProperties": false
          },
+         "OpenIAPError": {
+          "description": "An error in the protocol OpenIAP.",
+          "type": "object",
+          "properties": {
+           "code": {
+            "description": "The code, which does not change.",
+            "type": "string"
+           },
+           "message": {
+            "description": "What is wrong, and what to do.",
+            "type": "string"
+           },
+           "path": {
+            "description": "The member of the request.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "code",
+           "message"
+          ],
+          "additionalProperties": false
+         },
+         "OpenIAPErrors": {
+          "description": "The errors of a request in the protocol OpenIAP.",
+          "type": "object",
+          "properties": {
+           "errors": {
+            "description": "One for each mistake.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/OpenIAPError"
+            }
+           }
+          },
+          "required": [
+           "errors"
+          ],
+          "additionalProperties": false
+         },
+         "OpenIAPPurchase": {
+          "description": "A purchase, as clients of OpenIAP send it.",
+          "type": "object",
+          "properties": {
+           "store": {
+            "description": "`apple`, `google`, `amazon` or `horizon`; purchases of the last two cannot be verified here.",
+            "type": "string"
+           },
+           "jws": {
+            "description": "Apple: the signed transaction.",
+            "type": "string"
+           },
+           "purchaseToken": {
+            "description": "Google: the purchase token.",
+            "type": "string"
+           },
+           "expectedProductId": {
+            "description": "The product that the purchase must have.",
+            "type": "string"
+           },
+           "includeClientPayload": {
+            "description": "Accepted; no payload is configured here.",
+            "type": "boolean"
+           }
+          },
+          "required": [
+           "store"
+          ],
+          "additionalProperties": false
+         },
+         "OpenIAPVerdict": {
+          "description": "The state of a purchase in the protocol OpenIAP.",
+          "type": "object",
+          "properties": {
+           "store": {
+            "description": "The store of the request.",
+            "type": "string"
+           },
+           "isValid": {
+            "description": "`true` in the states ENTITLED, PENDING_ACKNOWLEDGMENT and READY_TO_CONSUME.",
+            "type": "boolean"
+           },
+           "state": {
+            "description": "The state: one of these, or PENDING, CONSUMED, CANCELED, EXPIRED, INAUTHENTIC, UNKNOWN.",
+            "type": "string"
+           },
+           "productId": {
+            "description": "The product.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "store",
+           "isValid",
+           "state"
+          ],
+          "additionalProperties": false
+         },
          "OwnedEntitlement": {
           "description": "An entitlement, and whose it is.",
           "type": "object",
@@ -1932,6 +2561,16 @@
            "entitlement"
           ],
           "additionalProperties": false
+         },
+         "PeriodType": {
+          "description": "The kind of the period of a subscription.",
+          "enum": [
+           "trial",
+           "introductory",
+           "promotional",
+           "prepaid",
+           "normal"
+          ]
          },
          "PlayLicense": {
           "description": "A response of Google Play's licensing.",
@@ -1983,6 +2622,14 @@
           "properties": {
            "productId": {
             "description": "The product.",
+            "type": "string"
+           },
+           "basePlanId": {
+            "description": "The base plan of a subscription.",
+            "type": "string"
+           },
+           "offerId": {
+            "description": "The offer by which it was bought.",
             "type": "string"
            },
            "orderId": {
@@ -2366,7 +3013,8 @@
           "enum": [
            "verify",
            "read",
-           "admin"
+           "admin",
+           "client"
           ]
          },
          "Signer": {
@@ -2514,6 +3162,78 @@
            "undetermined"
           ]
          },
+         "VerifyReceiptAnswer": {
+          "description": "An answer of `verifyReceipt`.",
+          "type": "object",
+          "properties": {
+           "status": {
+            "description": "0 for a receipt that is genuine and of the app; 21007 for one of the sandbox, if the app does not accept it; other codes as Apple documents them.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "environment": {
+            "description": "`Production` or `Sandbox`.",
+            "type": "string"
+           },
+           "receipt": {
+            "description": "The receipt, with its purchases in `in_app`.",
+            "type": "object"
+           },
+           "latest_receipt": {
+            "description": "The receipt in base64, if it has subscriptions.",
+            "type": "string"
+           },
+           "latest_receipt_info": {
+            "description": "The purchases of the receipt, and later ones that the ledger knows.",
+            "type": "array",
+            "items": {
+             "type": "object"
+            }
+           },
+           "pending_renewal_info": {
+            "description": "The renewals that the ledger knows of.",
+            "type": "array",
+            "items": {
+             "type": "object"
+            }
+           },
+           "is_retryable": {
+            "description": "`true` if the same request may succeed later.",
+            "type": "boolean"
+           },
+           "is-retryable": {
+            "description": "The same.",
+            "type": "boolean"
+           }
+          },
+          "required": [
+           "status"
+          ],
+          "additionalProperties": false
+         },
+         "VerifyReceiptRequest": {
+          "description": "A request for `verifyReceipt`.",
+          "type": "object",
+          "properties": {
+           "receipt-data": {
+            "description": "The app receipt, in base64.",
+            "type": "string"
+           },
+           "password": {
+            "description": "A key of this server.",
+            "type": "string"
+           },
+           "exclude-old-transactions": {
+            "description": "`true` for only the newest transaction of each subscription.",
+            "type": "boolean"
+           }
+          },
+          "required": [
+           "receipt-data"
+          ],
+          "additionalProperties": false
+         },
          "administrative-acts": {
           "description": "The acts of administrators.",
           "type": "object",
@@ -2655,7 +3375,7 @@
             "pattern": "^[0-9a-f]{64}$"
            },
            "checks": {
-            "description": "The answer of each checker, in the order in which they were asked: `confirmed`, `revoked`, `refused`, `unavailable` (asking again may help), `failed` (asking again will not help), or another word.",
+            "description": "The answer of each checker, in the order in which they were asked: `confirmed`, `revoked`, `refused`, `unavailable` (asking again may help), `failed` (asking again will not help), `unknown` (the source knows nothing of it), or another word.",
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/EntryCheck"
@@ -2855,6 +3575,22 @@
             "description": "The app's own identifier of the customer's account.",
             "type": "string"
            },
+           "productType": {
+            "description": "The type of the product.",
+            "type": "string"
+           },
+           "purchaseDate": {
+            "description": "When the latest period or purchase was charged for.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "originalPurchaseDate": {
+            "description": "When the original transaction was made.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
            "expiresDate": {
             "description": "When it expires or renews.",
             "type": "string",
@@ -2866,6 +3602,58 @@
             "type": "string",
             "format": "date-time",
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "gracePeriodExpiresDate": {
+            "description": "When the grace period ends, in one.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "revocationDate": {
+            "description": "When it was refunded or revoked.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "period": {
+            "description": "The kind of the latest period of a subscription.",
+            "$ref": "#/components/schemas/PeriodType"
+           },
+           "offerIdentifier": {
+            "description": "The offer by which it was bought.",
+            "type": "string"
+           },
+           "inAppOwnershipType": {
+            "description": "`PURCHASED`, or shared with the customer.",
+            "type": "string"
+           },
+           "price": {
+            "description": "The price times 1000, in `currency`.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "currency": {
+            "description": "The currency, ISO 4217.",
+            "type": "string"
+           },
+           "storefront": {
+            "description": "The country or region, three letters of ISO 3166-1.",
+            "type": "string"
+           },
+           "renews": {
+            "description": "`true` if the subscription renews, as far as the store said.",
+            "type": "boolean"
+           },
+           "renewalProductId": {
+            "description": "The product of the next period, if it is another one.",
+            "type": "string"
+           },
+           "expirationIntent": {
+            "description": "Why the subscription ends, as the App Store numbers it.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
            },
            "standing": {
             "description": "Whether the purchase stands, in the words of every store.",
@@ -3247,6 +4035,12 @@
             "description": "The purchase that replaces this one.",
             "type": "string"
            },
+           "purchaseDate": {
+            "description": "When it was granted.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
            "expiresDate": {
             "description": "When it expires or renews.",
             "type": "string",
@@ -3258,6 +4052,28 @@
             "type": "string",
             "format": "date-time",
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "isSubscription": {
+            "description": "`true` if it is a subscription.",
+            "type": "boolean"
+           },
+           "period": {
+            "description": "The kind of the current period of a subscription.",
+            "$ref": "#/components/schemas/PeriodType"
+           },
+           "renews": {
+            "description": "`true` if a subscription renews.",
+            "type": "boolean"
+           },
+           "autoResumeDate": {
+            "description": "When a paused subscription goes on.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "cancellation": {
+            "description": "The party that cancelled the subscription, and why: `customer`, `not-enough-usage`, `technical-issues`, `cost`, `found-better-app`, `other-reason`, `system`, `developer` or `replacement`.",
+            "type": "string"
            },
            "standing": {
             "description": "Whether the purchase stands, in the words of every store.",
@@ -3290,7 +4106,8 @@
            "productIds",
            "lineItems",
            "isTest",
-           "isAcknowledged"
+           "isAcknowledged",
+           "isSubscription"
           ],
           "additionalProperties": false
          },

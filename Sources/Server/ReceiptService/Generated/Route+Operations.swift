@@ -175,5 +175,40 @@
       Route(
         method: .get, path: "/readyz", operation: "getReadiness", hasBody: false, respond: .probe(respond))
     }
+
+    /// `POST /v1/purchase/verify`
+    static func verifyClientPurchase(_ respond: @escaping OpenResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/purchase/verify", operation: "verifyClientPurchase", hasBody: true,
+        respond: .client(respond))
+    }
+
+    /// `POST /api/v1/purchase/verify`
+    static func verifyClientPurchaseWithPrefix(_ respond: @escaping OpenResponse) -> Route {
+      Route(
+        method: .post, path: "/api/v1/purchase/verify", operation: "verifyClientPurchaseWithPrefix",
+        hasBody: true, respond: .client(respond))
+    }
+
+    /// `POST /v1/verify-purchase`
+    static func verifyClientPurchaseAlias(_ respond: @escaping OpenResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/verify-purchase", operation: "verifyClientPurchaseAlias", hasBody: true,
+        respond: .client(respond))
+    }
+
+    /// `POST /verifyReceipt`
+    static func verifyReceipt(_ respond: @escaping OpenResponse) -> Route {
+      Route(
+        method: .post, path: "/verifyReceipt", operation: "verifyReceipt", hasBody: true,
+        respond: .client(respond))
+    }
+
+    /// `POST /v1/validate`
+    static func validateCordovaPurchase(_ respond: @escaping OpenResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/validate", operation: "validateCordovaPurchase", hasBody: true,
+        respond: .client(respond))
+    }
   }
 #endif

@@ -25,6 +25,9 @@
     public var allowsPlainHTTP: Bool = false
     /// A Boolean value that indicates whether the console is served, under `/console`.
     public var servesConsole: Bool = true
+    /// The addresses of proxies whose header field `X-Forwarded-For` is believed. It determines the address
+    /// that requests with a publishable key are counted for.
+    public var trustedProxies: Set<String> = []
     /// The number of days for which notifications and changes are kept, at least 30; 0 keeps them forever.
     /// Changes still queued for a webhook, or given up, are kept.
     public var retentionDays: Int = 0
@@ -53,6 +56,11 @@
     public var maximumConcurrentBatches: Int = 8
     /// The maximum number of event streams of one app that are served at once.
     public var maximumEventStreamsPerApp: Int = 100
+    /// The number of requests with publishable keys that one address may send at once. An IPv6 address stands
+    /// for its network of 64 bits.
+    public var clientBurst: Int = 600
+    /// The number of such requests that one address may send each second after that; 0 for no limit.
+    public var clientRate: Int = 5
     /// The time, in seconds, within which a webhook endpoint must answer. A delivery belongs to the process
     /// that began it for twice this time plus four seconds. Then another process takes it over.
     public var webhookTimeout: Int = 15
@@ -71,6 +79,14 @@
     public var policies: [String: ReceiptVerifier]
     /// The remote checkers to ask after the local checks, in this order.
     public var checkers: [any RemoteChecker] = []
+    /// A Boolean value that indicates whether the service's own ledger is asked after the local checks, before
+    /// the other checkers. It knows what the stores' notifications and answers stated about a purchase.
+    public var consultsLedger: Bool = false
+    /// The protocols of published apps that the app's keys may use. A key with the scope `client` is good for
+    /// these alone.
+    public var clientProtocols: Set<ClientProtocol> = []
+    /// The products of Google Play that are consumable, which its answers do not state.
+    public var consumables: Set<String> = []
     /// A Boolean value that indicates whether verdicts are recorded in the audit trail before they are
     /// answered.
     public var recordsVerdicts: Bool = false
@@ -105,6 +121,10 @@
     package var secrets: [[UInt8]]
     /// A Boolean value that indicates whether the URL may lead to private networks and to this machine.
     package var allowsPrivateNetworks: Bool
+    /// The form of the webhooks.
+    package var format: WebhookFormat
+    /// The header field `Authorization` of the requests; `nil` for none.
+    package var authorization: String?
 
     /// Creates one from its fields.
     ///
@@ -114,11 +134,18 @@
     ///   - secrets: The signing secrets, each 24 to 64 bytes; during a change of secrets each of several signs.
     ///   - allowsPrivateNetworks: A Boolean value that indicates whether the URL may lead to private networks
     ///     and to this machine.
-    public init(name: String, url: String, secrets: [[UInt8]], allowsPrivateNetworks: Bool = false) {
+    ///   - format: The form of the webhooks.
+    ///   - authorization: The header field `Authorization` of the requests; `nil` for none.
+    public init(
+      name: String, url: String, secrets: [[UInt8]], allowsPrivateNetworks: Bool = false,
+      format: WebhookFormat = .standard, authorization: String? = nil
+    ) {
       self.name = name
       self.url = url
       self.secrets = secrets
       self.allowsPrivateNetworks = allowsPrivateNetworks
+      self.format = format
+      self.authorization = authorization
     }
   }
 
@@ -134,5 +161,24 @@
       self.setting = setting
       self.message = message
     }
+  }
+
+  /// A protocol that published apps, and servers made for another verification service, speak.
+  public enum ClientProtocol: String, Sendable, Hashable, CaseIterable {
+    /// `POST /v1/purchase/verify` of OpenIAP: react-native-iap, expo-iap, flutter_inapp_purchase and others.
+    case openIAP = "openiap"
+    /// The validator of cordova-plugin-purchase: `POST /v1/validate`.
+    case cordova = "cordova-purchase"
+    /// Apple's deprecated `POST /verifyReceipt`.
+    case verifyReceipt = "verify-receipt"
+  }
+
+  /// The form of webhooks.
+  public enum WebhookFormat: String, Sendable, Hashable, CaseIterable {
+    /// Standard Webhooks: the change, signed with the secrets.
+    case standard
+    /// The form of RevenueCat's webhooks, for backends that were made for them. Changes that have no event
+    /// there are not sent.
+    case revenueCat = "revenuecat"
   }
 #endif

@@ -65,17 +65,19 @@
       let bodies = BodyReader(maximumByteCount: limits.maximumBodyByteCount)
       let keys = KeyRing(
         database, apps: Set(configuration.apps.map(\.name)), maximumAge: maximumKeyAge, clock: clock)
+      let entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
       let apps = try ServedApps(configuration)
       let identity = Identity(keys: keys, apps: apps)
       let admission = Admission(limits, appCount: configuration.apps.count)
-      let entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
       let notifications = NotificationIntake(entitlements: entitlements, auditLog: auditLog)
       let erasures = ErasureQueue(
         entitlements: entitlements, auditLog: auditLog, apps: apps, logger: logger)
       let webhooks = WebhookController(queue: WebhookQueue(database), entitlements: entitlements)
+      let clients = ClientProtocols(
+        configuration, identity: identity, admission: admission, entitlements: entitlements)
       let routes: [[Route]] = [
         VerificationController(entitlements: entitlements, bodies: bodies).routes,
-        LookupController(entitlements: entitlements, bodies: bodies).routes,
+        LookupController(entitlements: entitlements, bodies: bodies).routes, clients.routes,
         BatchController(
           entitlements: entitlements, identity: identity, admission: admission,
           maximumLineByteCount: limits.maximumLineByteCount
@@ -112,11 +114,12 @@
 
       let server = RouteServer(identity: identity, admission: admission)
       answer = Answer(
-        endpoints: self.routes.flatMap(server.endpoints)
+        endpoints: self.routes.flatMap(server.endpoints) + clients.endpoints
           + (configuration.servesConsole ? console.endpoints : []),
         shutdown: shutdown, recentRequests: recentRequests)
       earlyVerifications = EarlyVerifications(
-        identity: identity, admission: admission, entitlements: entitlements, answer: answer)
+        identity: identity, admission: admission, entitlements: entitlements, answer: answer,
+        openIAP: clients.openIAP)
       self.keys = keys
       self.apps = apps
       self.entitlements = entitlements

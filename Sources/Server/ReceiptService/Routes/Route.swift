@@ -19,6 +19,8 @@
       /// A server that does not answer a probe is restarted, so a probe does not wait for a place.
       case probe(OpenResponse)
       case key(Scope, KeyedResponse)
+      /// A key of a client protocol, whose controller identifies keys, admits requests and answers errors itself.
+      case client(OpenResponse)
     }
   }
 
@@ -40,7 +42,7 @@
         return try await admission.serve(in: admission.places, context) {
           try await respond(call, context).response(from: request, context: context)
         }
-      case .probe(let respond):
+      case .probe(let respond), .client(let respond):
         return try await respond(request, context).response(from: request, context: context)
       case .open(let respond):
         let request = route.hasBody ? try await admission.arrived(request, context) : request

@@ -67,8 +67,9 @@
     /// Asks Google Play about the purchase; `nil` if it belongs to another store.
     package func ask(_ client: GooglePlayClient) async throws -> EntitlementLedger? {
       guard let purchase = ledger.playEntitlements.first else { return nil }
-      return try await client.calling(for: purchase.id.packageName).ledger(
-        of: purchase.id, isSubscription: purchase.isSubscription)
+      return try await client.calling(for: purchase.id.packageName).answer(
+        about: purchase.id, isSubscription: purchase.isSubscription
+      ).facts
     }
   }
 #endif

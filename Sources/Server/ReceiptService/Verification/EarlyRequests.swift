@@ -20,7 +20,8 @@
       case passOn(Input)
       /// Do the work of a request, with its body.
       case perform(Work, ByteBuffer)
-      case release
+      /// End the work of a request that is left to the router.
+      case release(Work)
     }
 
     private struct ArrivingRequest {
@@ -99,7 +100,7 @@
       guard case .arriving(let request) = state else { return [] }
       state = .open
       routedCount += 1
-      let head = [Action.release, .passOn(.part(.head(request.head)))]
+      let head = [Action.release(request.work), .passOn(.part(.head(request.head)))]
       return request.body.readableBytes > 0 ? head + [.passOn(.part(.body(request.body)))] : head
     }
 
@@ -140,11 +141,13 @@
       return true
     }
 
-    /// Gives up a request under way, because the connection has ended or the handler is removed.
-    mutating func abandon() -> [Action] {
-      if case .open = state { return [] }
-      state = .open
-      return [.release]
+    /// Gives up a request under way, because the connection has ended or the handler is removed, and returns its work.
+    mutating func abandon() -> Work? {
+      defer { state = .open }
+      return switch state {
+      case .open: nil
+      case .arriving(let request), .answering(let request): request.work
+      }
     }
 
     /// Drops the input that waited for an answer.

@@ -18,27 +18,12 @@
     private func lookUp(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let verification = try Verification(for: call, entitlements)
       let reference = try self.reference(in: try await bodies.object(of: call.request))
-      guard var lookup = verification.app.configuration.lookup, lookup.canAsk(about: reference) else {
+      guard let (outcome, acknowledgement) = try await verification.lookUp(reference) else {
         throw Problem(
           .notFound, "no-credentials", "The app has no credentials for \(reference.store).", at: "$.store")
       }
-      lookup.verifier = verification.policy.verifier
-      let (answer, facts) = await lookup.answerWithFacts(about: reference)
-      let acknowledgement = try await verification.record(answer, about: reference)
-      if let facts {
-        do throws(any Error) {
-          try await entitlements.merge(
-            facts, customer: verification.recording.customer, heard: entitlements.clock(),
-            app: verification.app.name)
-        } catch is PresentedByAnother {
-          throw Problem(
-            .conflict, "other-customer",
-            "The purchase is valid and names another customer than the request. Nobody was entitled by it.",
-            at: "customer", entry: acknowledgement?.index)
-        }
-      }
       var object = JSONWriter(type: "lookup")
-      answer.write(to: &object, at: entitlements.clock())
+      outcome.answer.write(to: &object, at: entitlements.clock())
       object.member("entry", acknowledgement?.index)
       object.member("repeated", acknowledgement?.isRepeat)
       object.endObject()
@@ -67,9 +52,32 @@
   }
 
   extension Verification {
+    /// Asks the store about a purchase, records its answer, and merges its facts; `nil` if the app has no credentials.
+    ///
+    /// - Throws: ``Problem`` if the purchase names another customer.
+    func lookUp(
+      _ reference: PurchaseReference
+    ) async throws -> (outcome: PurchaseLookup.Outcome, acknowledgement: AuditAcknowledgement?)? {
+      guard var lookup = app.configuration.lookup, lookup.canAsk(about: reference) else { return nil }
+      lookup.verifier = policy.verifier
+      let outcome = await lookup.outcome(of: reference)
+      let acknowledgement = try await record(outcome.answer, about: reference)
+      guard let facts = outcome.facts else { return (outcome, acknowledgement) }
+      do throws(any Error) {
+        try await entitlements.merge(
+          facts, customer: recording.customer, heard: entitlements.clock(), app: app.name)
+      } catch is PresentedByAnother {
+        throw Problem(
+          .conflict, "other-customer",
+          "The purchase is valid and names another customer than the request. Nobody was entitled by it.",
+          at: "customer", entry: acknowledgement?.index)
+      }
+      return (outcome, acknowledgement)
+    }
+
     /// Records the answer of a store, if the app records verdicts: what the store signed as a receipt, whose accounts an
     /// erasure must find, and anything else without one.
-    fileprivate func record(
+    func record(
       _ answer: StoreAnswer, about reference: PurchaseReference
     ) async throws -> AuditAcknowledgement? {
       if let receipt = answer.receipt {

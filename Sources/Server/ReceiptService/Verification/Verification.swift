@@ -15,6 +15,8 @@
     let entitlements: ServiceEntitlements
     /// The customer who presents the receipt, recorded if the receipt does not name one.
     var presenter: String?
+    /// A Boolean value that indicates whether the service's own ledger is asked after the local checks.
+    var consultsLedger: Bool
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
@@ -33,6 +35,7 @@
       self.entitlements = entitlements
       recording = app.configuration.recording
       recording.customer = customer
+      consultsLedger = app.configuration.consultsLedger
     }
 
     /// Creates the verification that a request asks for.
@@ -49,11 +52,25 @@
     /// - Throws: `AuditError`. The verdict must not be answered then.
     func verdict(on body: [UInt8]) async throws -> Outcome {
       let bytes = ReceiptInputText.stripped(body)
-      let checkers = app.configuration.checkers
-      let verdict =
-        checkers.isEmpty
-        ? policy.verifier.verify(bytes) : await policy.verifier.verify(bytes, checkers: checkers)
+      let verdict = await consulted([policy.verifier.verify(bytes)])[0]
       return (verdict, try await Self.record([(self, verdict, bytes)])?.first)
+    }
+
+    /// `true` if the verdict depends only on the receipt, and need not be recorded.
+    var isImmediate: Bool { policy.recorder == nil && !consultsLedger && app.configuration.checkers.isEmpty }
+
+    /// Asks the checkers about receipts that were verified locally: the ledger about all of them at once, then the
+    /// stores.
+    func consulted(_ verdicts: [Verdict]) async -> [Verdict] {
+      let stores = app.configuration.checkers
+      guard consultsLedger || !stores.isEmpty else { return verdicts }
+      var checkers = stores
+      if consultsLedger {
+        let receipts = verdicts.compactMap(\.signatureVerified)
+        let known = try? await entitlements.knownPurchases(of: receipts, app: app.name)
+        checkers.insert(LedgerChecker(known: known, clock: entitlements.clock), at: 0)
+      }
+      return await policy.verifier.consult(checkers, about: verdicts, concurrently: !stores.isEmpty)
     }
 
     /// Verifies receipts, records their verdicts together, and passes them to a closure.
@@ -66,18 +83,15 @@
       on receipts: [[UInt8]],
       _ use: @escaping @Sendable ([Verdict], [AuditAcknowledgement]?) -> Result
     ) async throws -> Result {
-      let checkers = app.configuration.checkers
-      guard policy.recorder != nil || !checkers.isEmpty else {
+      guard !isImmediate else {
         return await Workers.run {
           let verdicts = policy.verifier.verifyTogether(receipts[...])
           count(verdicts)
           return use(verdicts, nil)
         }
       }
-      let verdicts =
-        checkers.isEmpty
-        ? await Workers.run { policy.verifier.verifyTogether(receipts[...]) }
-        : await policy.verifier.verifyTogether(receipts, checkers: checkers)
+      let verdicts = await consulted(
+        await Workers.run { policy.verifier.verifyTogether(receipts[...]) })
       let acknowledgements = try await Self.record(zip(verdicts, receipts).map { (self, $0, $1) })
       count(verdicts)
       return await Workers.run { use(verdicts, acknowledgements) }

@@ -6,29 +6,23 @@
   internal import NIOHTTPTypes
   internal import ReceiptCodec
 
-  /// Answers `POST /v1/verify` before the router, because the router takes more time for a request than the verdict.
+  /// Answers `POST /v1/verify`, and OpenIAP's `POST /v1/purchase/verify`, before the router, because the router takes more time for a request than the verdict.
   ///
   /// Receipts that arrive together on an event loop are verified together.
   ///
   /// It takes only requests whose answer is certain to be a verdict: short ones that arrive complete, with a known key,
-  /// for an app whose policies need no checkers, on a connection without another request under way. It passes all other
+  /// for an app whose policies need no store, on a connection without another request under way. It passes all other
   /// requests on unchanged. If a verdict cannot be recorded, it passes the request on, too, and the router answers the
   /// error. Middleware of the router does not see the requests that it takes.
   ///
   /// Add it behind all handlers that look at requests and answers.
   package final class VerificationHandler: ConnectionHandler {
-    private struct Work {
-      /// The verification, which occupies a place among the requests that are served at once.
-      let verification: Verification
-      let start = ContinuousClock.now
-    }
-
     /// The maximum length of a body; for longer ones, the time in the router does not matter.
     private static let maximumBodyByteCount = 64 << 10
 
     private let verifications: EarlyVerifications
     private let maximumBodyByteCount: Int
-    private var requests: EarlyRequests<Work>
+    private var requests: EarlyRequests<EarlyRequest>
     private var context: ChannelHandlerContext?
     private var group: VerificationGroup?
 
@@ -45,12 +39,12 @@
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
-      perform(requests.abandon(), context)
+      if let work = requests.abandon() { verifications.end(work) }
       self.context = nil
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-      perform(requests.abandon(), context)
+      if let work = requests.abandon() { verifications.end(work) }
       requests.dropPending()
       context.fireChannelInactive()
     }
@@ -61,36 +55,37 @@
       receive(.part(unwrapInboundIn(data)), context)
     }
 
-    private func receive(_ input: EarlyRequests<Work>.Input, _ context: ChannelHandlerContext) {
+    private func receive(_ input: EarlyRequests<EarlyRequest>.Input, _ context: ChannelHandlerContext) {
       let actions = requests.receive(input) { head in
         guard isCandidate(head, context) else { return nil }
-        return verifications.begin(head).map { Work(verification: $0) }
+        return verifications.begin(
+          head, ClientAddressSource(peer: context.remoteAddress?.ipAddress, fields: head.headerFields))
       }
       perform(actions, context)
     }
 
-    private func perform(_ actions: [EarlyRequests<Work>.Action], _ context: ChannelHandlerContext) {
+    private func perform(_ actions: [EarlyRequests<EarlyRequest>.Action], _ context: ChannelHandlerContext) {
       for action in actions {
         switch action {
         case .passOn(.part(let part)): context.fireChannelRead(wrapInboundOut(part))
         case .passOn(.event(let event)): context.fireUserInboundEventTriggered(event)
         case .passOn(.failure(let error)): context.fireErrorCaught(error)
         case .perform(let work, let body):
-          group?.append(.init(handler: self, verification: work.verification, body: body))
-        case .release: verifications.end()
+          group?.append(.init(handler: self, request: work, body: body))
+        case .release(let work):
+          work.operation.giveBack()
+          verifications.end(work)
         }
       }
     }
 
     private func isCandidate(_ head: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
-      guard head.method == .post, let path = head.path,
-        path.hasPrefix(VerificationController.path)
-      else { return false }
-      let rest = path.utf8.dropFirst(VerificationController.path.utf8.count)
+      guard head.method == .post, let path = head.path, verifications.isCandidate(path) else {
+        return false
+      }
       let fields = head.headerFields
-      return (rest.isEmpty || rest.first == UInt8(ascii: "?"))
-        // A client that does not read answers gets no further ones.
-        && context.channel.isWritable
+      // A client that does not read answers gets no further ones.
+      return context.channel.isWritable
         && fields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumBodyByteCount } ?? true
         && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
         && !TraceContext.isNamed(in: fields) && ReceiptContent.problem(fields) == nil
@@ -119,19 +114,20 @@
 
     // MARK: Answering
 
-    func answer(_ report: JSONWriter, date: String) {
+    func answer(_ report: JSONWriter, _ own: HTTPFields, date: String) {
       guard let context, let work = requests.finish() else { return }
       var fields: HTTPFields = [
         .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
       ]
+      fields.append(contentsOf: own)
       verifications.answer.addCommonFields(to: &fields)
       context.write(
         wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
       context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
       let sent = context.eventLoop.makePromise(of: Void.self)
-      verifications.end(after: sent.futureResult)
+      verifications.end(work, after: sent.futureResult)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
-      verifications.answer.count(VerificationController.path, .post, .ok, since: work.start)
+      verifications.answer.count(work.operation.path, .post, .ok, since: work.start)
       resume(context)
     }
 

@@ -9,6 +9,7 @@
   internal import NIOSSL
   internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptCrypto
   internal import ReceiptHTTP
   internal import ReceiptHTTPAsyncHTTPClient
   internal import Synchronization
@@ -66,22 +67,28 @@
         guard url.isSecure || endpoint.allowsPrivateNetworks else {
           return .failed("The URL is not https://.")
         }
-        guard !endpoint.secrets.isEmpty else { return .failed("There is no secret to sign with.") }
-        var request = HTTPClientRequest(url: url.description)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.headers.add(name: UserAgent.header.name, value: UserAgent.header.value)
-        for (name, value) in try StandardWebhookSigner(secrets: endpoint.secrets)
-          .headers(id: change.id, at: now, body: change.body)
-        {
-          request.headers.add(name: name, value: value)
+        guard !endpoint.secrets.isEmpty || endpoint.authorization != nil else {
+          return .failed("There is no secret to sign with.")
         }
-        for header in TraceHeaders.headers(stored: trace) {
-          request.headers.add(name: header.name, value: header.value)
+        // What is posted again after a failure has the same identifiers.
+        for (body, signature) in try endpoint.contents(of: change, at: now) {
+          var request = HTTPClientRequest(url: url.description)
+          request.method = .POST
+          request.headers.add(name: "content-type", value: "application/json")
+          request.headers.add(name: UserAgent.header.name, value: UserAgent.header.value)
+          for (name, value) in signature { request.headers.add(name: name, value: value) }
+          if let authorization = endpoint.authorization {
+            request.headers.add(name: "authorization", value: authorization)
+          }
+          for header in TraceHeaders.headers(stored: trace) {
+            request.headers.add(name: header.name, value: header.value)
+          }
+          request.body = .bytes(body, length: .known(Int64(body.count)))
+          let deadline = NIODeadline.now() + .milliseconds(Int64(timeout / .milliseconds(1)))
+          let outcome = try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
+          guard case .delivered = outcome else { return outcome }
         }
-        request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
-        let deadline = NIODeadline.now() + .milliseconds(Int64(timeout / .milliseconds(1)))
-        return try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
+        return .delivered
       } catch {
         let message: String
         switch error {
@@ -227,6 +234,29 @@
       let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
       let user = authority.lastIndex(of: "@").map { authority[..<$0] }
       return [query, user].compactMap(\.self).filter { !$0.isEmpty }.map(String.init)
+    }
+  }
+
+  extension WebhookEndpoint {
+    /// The bodies of the webhooks about a change, each with the header fields that sign it; none if the endpoint's form
+    /// has nothing to tell of the change.
+    fileprivate func contents(
+      of change: EntitlementChange, at now: Timestamp
+    ) throws(CryptoError) -> [(body: [UInt8], signature: [(name: String, value: String)])] {
+      switch format {
+      case .standard:
+        let signer = StandardWebhookSigner(secrets: secrets)
+        return [(change.body, try signer.headers(id: change.id, at: now, body: change.body))]
+      case .revenueCat:
+        return try RevenueCatEvent.events(of: change).map { event throws(CryptoError) in
+          let body = event.json.bytes
+          guard let secret = secrets.first else { return (body, []) }
+          // `t=SECONDS,v1=HEX`, the HMAC-SHA-256 of the time, a dot and the body.
+          let time = String(now.milliseconds / 1000)
+          let code = try HMAC.code(for: Array("\(time).".utf8) + body, key: secret, using: .sha256)
+          return (body, [("X-RevenueCat-Webhook-Signature", "t=\(time),v1=\(Hexadecimal.encode(code))")])
+        }
+      }
     }
   }
 #endif

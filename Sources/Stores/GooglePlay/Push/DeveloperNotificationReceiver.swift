@@ -82,7 +82,7 @@ public struct DeveloperNotificationReceiver: Sendable {
     guard let id = message.purchase else { return DeveloperUpdate(message: message, change: change) }
     let client = client.calling(for: message.packageName)
     change.apply(message, to: id, at: client.time.now())
-    change.merge(try await client.ledger(of: id, isSubscription: message.isSubscription))
+    change.merge(try await client.answer(about: id, isSubscription: message.isSubscription).facts)
     return DeveloperUpdate(message: message, change: change)
   }
 
@@ -119,11 +119,13 @@ public struct DeveloperNotificationReceiver: Sendable {
 extension GooglePlayClient {
   /// Returns Google Play's answer about a purchase, or the fact that it does not or no longer know the purchase.
   ///
+  /// - Returns: The facts, and whether the purchase token is no longer valid: Google Play knew it once.
   /// - Throws: ``GooglePlayError`` if Google Play did not answer and must be asked again.
-  package func ledger(
-    of id: PlayEntitlement.ID, isSubscription: Bool
-  ) async throws(GooglePlayError) -> EntitlementLedger {
+  package func answer(
+    about id: PlayEntitlement.ID, isSubscription: Bool
+  ) async throws(GooglePlayError) -> (facts: EntitlementLedger, isNoLongerValid: Bool) {
     var answer = EntitlementLedger()
+    var isNoLongerValid = false
     let asOf = time.now()
     do throws(GooglePlayError) {
       if isSubscription {
@@ -133,13 +135,15 @@ extension GooglePlayClient {
       }
     } catch {
       switch error.code {
-      case .tokenNoLongerValid, .notFound: answer.applyUnknownToken(id, asOf: asOf)
+      case .tokenNoLongerValid, .notFound:
+        answer.applyUnknownToken(id, asOf: asOf)
+        isNoLongerValid = error.code == .tokenNoLongerValid
       // The token is invalid, and will stay so.
       case .invalidRequest: break
       default: throw error
       }
     }
-    return answer
+    return (answer, isNoLongerValid)
   }
 }
 

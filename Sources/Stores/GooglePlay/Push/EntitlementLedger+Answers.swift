@@ -17,6 +17,11 @@ extension EntitlementLedger {
         $0.expiryTime = item.expiryTime
         $0.renews = item.autoRenewingPlan?.autoRenewEnabled
         $0.orderId = item.latestSuccessfulOrderId ?? purchase.latestOrderId
+        $0.basePlanId = item.offerDetails?.basePlanId
+        $0.offerId = item.offerDetails?.offerId
+        $0.isPrepaid = item.prepaidPlan == nil ? nil : true
+        $0.offerPhase = item.offerPhase?.period
+        $0.priceConsent = item.autoRenewingPlan?.priceConsent
       }
     }
     var fact = PlayPurchaseFact(
@@ -30,6 +35,8 @@ extension EntitlementLedger {
     fact.isAcknowledged = purchase.acknowledgementState == .acknowledged
     fact.accountId = purchase.externalAccountIdentifiers?.obfuscatedExternalAccountId
     fact.profileId = purchase.externalAccountIdentifiers?.obfuscatedExternalProfileId
+    fact.autoResumeTime = purchase.pausedStateContext?.autoResumeTime
+    fact.cancellation = purchase.canceledStateContext?.cancellation
     apply(
       PlayPurchaseLine().with {
         $0.purchase = fact
@@ -134,5 +141,45 @@ extension PlayAccountFact {
     self.init(asOf: asOf)
     self.accountId = accountId
     self.profileId = profileId
+  }
+}
+
+extension PlayOfferPhase {
+  /// The phase; `nil` for the price of the base plan.
+  fileprivate var period: PlayOfferPeriod? {
+    if freeTrial != nil { return .freeTrial }
+    if introductoryPrice != nil { return .introductoryPrice }
+    return prorationPeriod == nil ? nil : .proration
+  }
+}
+
+extension PlayAutoRenewingPlan {
+  fileprivate var priceConsent: PlayPriceConsent? {
+    guard let mode = priceChangeDetails?.priceChangeMode, mode == .increase || mode == .optOutIncrease else {
+      return nil
+    }
+    return switch priceChangeDetails?.priceChangeState {
+    case .outstanding: .awaited
+    case .confirmed, .applied: .given
+    default: nil
+    }
+  }
+}
+
+extension PlayCanceledStateContext {
+  fileprivate var cancellation: PlayCancellation? {
+    if let userInitiatedCancellation {
+      return switch userInitiatedCancellation.cancelSurveyResult?.reason {
+      case .notEnoughUsage: .notEnoughUsage
+      case .technicalIssues: .technicalIssues
+      case .costRelated: .cost
+      case .foundBetterApp: .foundBetterApp
+      case .others: .otherReason
+      case .unspecified, .unknown, nil: .customer
+      }
+    }
+    if systemInitiatedCancellation != nil { return .system }
+    if developerInitiatedCancellation != nil { return .developer }
+    return replacementCancellation == nil ? nil : .replacement
   }
 }

@@ -87,6 +87,7 @@ public struct CombinedChecker: RemoteChecker {
   private func isDecisive(_ report: CheckerReport) -> Bool {
     guard case .response(let response) = report.answer else { return false }
     switch (rule, response.standing) {
+    case (_, .unknown): return false
     case (.firstToAnswer, _), (.allOf, .revoked), (.allOf, .refused), (.anyOf, .confirmed),
       (.anyOf, .revoked):
       return true
@@ -101,9 +102,11 @@ public struct CombinedChecker: RemoteChecker {
       ?? reports.first { if case .retryableFailure = $0.answer { true } else { false } }
       ?? reports.first { if case .terminalFailure = $0.answer { true } else { false } }
     if let decisive { return (decisive.answer, decisive.decidedBy) }
-    guard let first = reports.first else {
+    // One that knows nothing decides only if no other checker knows more.
+    guard let first = reports.first(where: { !$0.knowsNothing }) ?? reports.first else {
       return (.terminalFailure(message: "There is no checker to ask."), nil)
     }
+    if first.knowsNothing { return (first.answer, first.decidedBy) }
     guard rule == .allOf else { return (first.answer, first.decidedBy) }
     return agreement(of: reports)
   }
@@ -128,5 +131,12 @@ public struct CombinedChecker: RemoteChecker {
       if found == nil { found = (environment, report.decidedBy) }
     }
     return (.response(CheckerResponse(.confirmed, environment: found?.environment)), nil)
+  }
+}
+
+extension CheckerReport {
+  /// `true` if the source answered that it does not know the purchase and need not know it.
+  fileprivate var knowsNothing: Bool {
+    if case .response(let response) = answer { response.standing == .unknown } else { false }
   }
 }

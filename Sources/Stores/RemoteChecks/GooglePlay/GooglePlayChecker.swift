@@ -69,7 +69,7 @@ public struct GooglePlayChecker: RemoteChecker {
       case .confirmed:
         environment = response.environment
         if let note = response.note { notes.append(note) }
-      case .refused: return .response(response)
+      case .refused, .unknown: return .response(response)
       case .revoked(let date):
         guard let id = purchase.orderId, !id.isEmpty else { return .response(response) }
         revoked.append(

@@ -134,7 +134,7 @@ struct PlayInquiry {
     else { return [] }
     var ledger = EntitlementLedger()
     apply(&ledger, id)
-    return ledger[id]?.checkedStandings(at: now, of: claimed.orderId) ?? []
+    return ledger[id]?.checkedStandings(at: now, of: claimed.orderId, .store) ?? []
   }
 
   private func refused(_ message: String, isTest: Bool) -> CheckerAnswer {
@@ -183,19 +183,4 @@ struct PlayInquiry {
 
 extension GooglePlayPurchase {
   fileprivate var products: [String] { (productIds ?? []) + [productId].compactMap(\.self) }
-}
-
-extension PlayEntitlement {
-  /// Returns the standing of each product at an instant, for the receipt of one of the purchase's orders.
-  fileprivate func checkedStandings(at instant: Timestamp, of order: String?) -> [CheckedStanding] {
-    let purchases = purchases(.store)
-    return purchases.map { purchase in
-      var checked = CheckedStanding(purchase.standing(at: instant))
-      checked.transactionId = order
-      // A subscription may be on its way to another product than the receipt names.
-      checked.productId = purchases.count > 1 ? purchase.productId : nil
-      if !isSubscription { checked.quantity = purchase.remainingQuantity(at: instant) }
-      return checked
-    }
-  }
 }

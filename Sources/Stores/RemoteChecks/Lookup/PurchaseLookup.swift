@@ -54,13 +54,29 @@ public struct PurchaseLookup: Sendable {
 
   /// Asks a store about a purchase.
   public func answer(about reference: PurchaseReference) async -> StoreAnswer {
-    await answerWithFacts(about: reference).answer
+    await outcome(of: reference).answer
   }
 
-  /// Asks a store about a purchase, and returns also the facts in its answer, for a ledger.
-  package func answerWithFacts(
-    about reference: PurchaseReference
-  ) async -> (answer: StoreAnswer, facts: EntitlementLedger?) {
+  /// The answer of a store, and what a server needs beside it.
+  package struct Outcome: Sendable {
+    package let answer: StoreAnswer
+    /// The facts in the answer, for a ledger; `nil` if there are none, or if the policy refuses the purchase, unless it
+    /// is refused only because it does not stand.
+    package var facts: EntitlementLedger?
+    /// The reason that Google Play gave no answer.
+    package var googlePlayError: GooglePlayError?
+    /// `true` if Google Play knew the purchase token once, and does not any more.
+    package var isTokenNoLongerValid = false
+
+    init(_ answer: StoreAnswer, facts: EntitlementLedger? = nil) {
+      self.answer = answer
+      let isAccepted = answer.reason.map { $0.code == .notCurrent } ?? true
+      self.facts = isAccepted ? facts : nil
+    }
+  }
+
+  /// Asks a store about a purchase.
+  package func outcome(of reference: PurchaseReference) async -> Outcome {
     switch reference {
     case .appStoreTransaction(let id):
       return await askAppStore { client async throws(AppStoreServerError) in
@@ -76,7 +92,7 @@ public struct PurchaseLookup: Sendable {
     case .googlePlay(let token, let product, let package):
       return await askGooglePlay(token, product, package)
     case .huawei(let token, let productId, let subscriptionId):
-      return (await askHuawei(token, productId, subscriptionId), nil)
+      return Outcome(await askHuawei(token, productId, subscriptionId))
     }
   }
 
@@ -84,12 +100,10 @@ public struct PurchaseLookup: Sendable {
 
   private func askAppStore(
     _ find: (AppStoreServerClient) async throws(AppStoreServerError) -> VerifiedPayload<JWSTransaction>?
-  ) async -> (StoreAnswer, EntitlementLedger?) {
-    func unavailable(_ message: String, isRetryable: Bool = false) -> (StoreAnswer, EntitlementLedger?) {
-      (
-        StoreAnswer(unavailable: "app-store", kind: .signedTransaction, message, isRetryable: isRetryable),
-        nil
-      )
+  ) async -> Outcome {
+    func unavailable(_ message: String, isRetryable: Bool = false) -> Outcome {
+      Outcome(
+        StoreAnswer(unavailable: "app-store", kind: .signedTransaction, message, isRetryable: isRetryable))
     }
     guard !appStore.isEmpty else { return unavailable("There are no credentials for the App Store.") }
     for client in appStore {
@@ -102,18 +116,16 @@ public struct PurchaseLookup: Sendable {
       }
     }
     let asked = appStore.map { $0.raw.address.environment.rawValue }.joined(separator: " and ")
-    return (
+    return Outcome(
       StoreAnswer(
         unknownTo: "app-store", kind: .signedTransaction,
-        "The App Store does not know the purchase (asked \(asked))."),
-      nil
-    )
+        "The App Store does not know the purchase (asked \(asked))."))
   }
 
   /// Returns the answer about a transaction; for a subscription, about its latest transaction.
   private func answer(
     about found: VerifiedPayload<JWSTransaction>, _ client: AppStoreServerClient
-  ) async throws(AppStoreServerError) -> (StoreAnswer, EntitlementLedger?) {
+  ) async throws(AppStoreServerError) -> Outcome {
     var transaction = found
     var renewal: VerifiedPayload<JWSRenewalInfo>?
     var status: SubscriptionStatus?
@@ -131,50 +143,55 @@ public struct PurchaseLookup: Sendable {
     let standing = purchase.timeline(.store, signedAt: transaction.receipt.signedAt).standing(at: clock())
     let answer = verifier.answer(
       from: "app-store", transaction: transaction.compact, standing: CheckedStanding(standing))
-    guard answer.reason == nil else { return (answer, nil) }
     var facts = EntitlementLedger()
     do throws(EntitlementError) {
       try facts.apply(transaction: transaction.receipt, renewalInfo: renewal?.receipt, status: status)
     } catch {
-      return (answer, nil)
+      return Outcome(answer)
     }
-    return (answer, facts)
+    return Outcome(answer, facts: facts)
   }
 
   // MARK: Google Play
 
-  private func askGooglePlay(
-    _ token: String, _ product: String?, _ package: String?
-  ) async -> (StoreAnswer, EntitlementLedger?) {
+  private func askGooglePlay(_ token: String, _ product: String?, _ package: String?) async -> Outcome {
     let (store, kind) = ("google-play", ReceiptKind.googlePlayPurchase)
+    func unknown(_ message: String) -> Outcome {
+      Outcome(StoreAnswer(unknownTo: store, kind: kind, message))
+    }
     guard let client = package.flatMap({ googlePlay?.calling(for: $0) }) ?? googlePlay else {
-      return (StoreAnswer(unavailable: store, kind: kind, "There are no credentials for Google Play."), nil)
+      return Outcome(
+        StoreAnswer(unavailable: store, kind: kind, "There are no credentials for Google Play."))
     }
     guard let id = PlayEntitlement.ID(packageName: client.packageName, purchaseToken: token) else {
-      return (StoreAnswer(unknownTo: store, kind: kind, "This is no purchase token."), nil)
+      return unknown("This is no purchase token.")
     }
+    var isNoLongerValid = false
     do throws(GooglePlayError) {
       // A token does not tell whether it is of a one-time purchase or of a subscription.
       for isSubscription in [false, true] {
-        let facts = try await client.ledger(of: id, isSubscription: isSubscription)
-        guard let entitlement = facts[id] else { continue }
+        let known = try await client.answer(about: id, isSubscription: isSubscription)
+        isNoLongerValid = isNoLongerValid || known.isNoLongerValid
+        guard let entitlement = known.facts[id] else { continue }
         let purchases = entitlement.purchases(.store)
         if let product, !purchases.contains(where: { UTF8Text.isIdentical($0.productId ?? "", product) }) {
-          let message = "Google Play has another product for this purchase."
-          return (StoreAnswer(unknownTo: store, kind: kind, message), nil)
+          return unknown("Google Play has another product for this purchase.")
         }
-        let answer = verifier.answer(
-          from: store, kind: kind, environment: entitlement.isTest ? .sandbox : .production,
-          bundleId: id.packageName, purchases)
-        // A purchase that the policy refuses, such as a licence tester's, entitles nobody.
-        return (answer, answer.reason == nil ? facts : nil)
+        return Outcome(
+          verifier.answer(
+            from: store, kind: kind, environment: entitlement.isTest ? .sandbox : .production,
+            bundleId: id.packageName, purchases),
+          facts: known.facts)
       }
     } catch {
-      return (
-        StoreAnswer(unavailable: store, kind: kind, error.description, isRetryable: error.isRetryable), nil
-      )
+      var outcome = Outcome(
+        StoreAnswer(unavailable: store, kind: kind, error.description, isRetryable: error.isRetryable))
+      outcome.googlePlayError = error
+      return outcome
     }
-    return (StoreAnswer(unknownTo: store, kind: kind, "Google Play does not know the purchase."), nil)
+    var outcome = unknown("Google Play does not know the purchase.")
+    outcome.isTokenNoLongerValid = isNoLongerValid
+    return outcome
   }
 
   // MARK: Huawei

@@ -56,7 +56,8 @@ public struct EntryFacts: Sendable, Hashable {
   /// SHA-256 of the policy's text, which `receipt-tool audit policy` prints (<doc:Recording>).
   public var policy: SHA256Digest?
   /// The answer of each checker, in the order in which they were asked: `confirmed`, `revoked`, `refused`,
-  /// `unavailable` (asking again may help), `failed` (asking again will not help), or another word.
+  /// `unavailable` (asking again may help), `failed` (asking again will not help), `unknown` (the source
+  /// knows nothing of it), or another word.
   public var checks: [RecordedCheck]
   /// For a key entry: the public key that took over (C2SP signed-note verifier key; <doc:StoredForm>).
   public var key: String?

@@ -69,6 +69,8 @@ extension RecordedCheck.Answer {
   public static let unavailable = Self(rawValue: "unavailable")
   /// The source could not be asked, and asking again will not help.
   public static let failed = Self(rawValue: "failed")
+  /// The source does not know the purchase, which says nothing about it.
+  public static let unknown = Self(rawValue: "unknown")
 }
 
 /// A rule by which a receipt is a replay, named as in `receipt-tool`; an unknown rule is never broken. A

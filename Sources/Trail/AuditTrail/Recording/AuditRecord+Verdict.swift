@@ -218,6 +218,7 @@ extension RecordedCheck.Answer {
       case .confirmed: self = .confirmed
       case .revoked: self = .revoked
       case .refused: self = .refused
+      case .unknown: self = .unknown
       }
     }
   }

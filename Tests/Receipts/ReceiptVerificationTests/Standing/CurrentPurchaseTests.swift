@@ -199,6 +199,34 @@ import Testing
     }
   }
 
+  @Test(
+    "what a ledger states counts where no store was asked, and a ledger that knows nothing changes nothing")
+  func ledger() async throws {
+    let receipt = try Fixture.receipts.googlePlayPurchase { $0.quantity = 3 }
+    let verifier = try Fixture.verifierOfAllStores()
+    let refunded = CheckedStanding(status: .refunded, since: Fixture.now, source: .ledger)
+    let active = CheckedStanding(status: .active)
+    func standing(_ answers: [CheckerResponse]) async throws -> PurchaseStanding {
+      let checkers = answers.map { FakeChecker(answers: [.response($0)]) }
+      return try #require(await verifier.verify(receipt, checkers: checkers).receipt?.purchases.first)
+        .standing(at: Fixture.now)
+    }
+    let ofLedger = CheckerResponse(.confirmed, purchases: [refunded])
+    let ofStore = CheckerResponse(.confirmed, purchases: [active])
+    let alone = try await standing([ofLedger])
+    #expect(alone.status == .refunded && alone.source == .ledger)
+    for answers in [[ofLedger, ofStore], [ofStore, ofLedger]] {
+      let asked = try await standing(answers)
+      #expect(asked.status == .active && asked.source == .store)
+    }
+    let silent = try await standing([CheckerResponse(.unknown)])
+    #expect(silent.status == .active && silent.source == .receipt)
+    // What requires a statement is not met by silence.
+    let unknown = CheckerAnswer.response(CheckerResponse(.unknown))
+    let subscription = try Fixture.receipts.googlePlayPurchase { $0.autoRenewing = true }
+    #expect(try await verdict(subscription, unknown).reason?.code != nil)
+  }
+
   @Test("where checkers contradict each other, the purchase does not stand, in either order")
   func contradiction() async throws {
     let receipt = try Fixture.receipts.googlePlayPurchase { $0.quantity = 3 }

@@ -149,5 +149,30 @@
           name: String(repeating: "é", count: 50), app: "shop", scopes: [.read], by: "test")
       }
     }
+
+    @Test("a key that may be published has no other scope, is of one app, and is told apart by its text")
+    func publishable() async throws {
+      try await withService(on: .sqlite) { service in
+        let keys = KeyRing(service.database, apps: ["shop"], maximumAge: .zero, clock: service.clock.reading)
+        for (app, scopes, member) in [
+          ("shop", [.client, .verify], "scopes"), ("shop", Set(Scope.allCases), "scopes"),
+          (nil, [.client], "app"),
+        ] as [(String?, Set<Scope>, String)] {
+          let error = await #expect(throws: KeyRing.InvalidKey.self) {
+            try await keys.create(name: "app", app: app, scopes: scopes, by: "test")
+          }
+          #expect(error?.member == member)
+        }
+        let text = "\(try await keys.create(name: "app", app: "shop", scopes: [.client], by: "test"))"
+        #expect(text.hasPrefix("pk_"))
+        let principal = try #require(try await keys.principal(presenting: text))
+        #expect(principal.isPublishable && principal.app == "shop" && principal.scopes == [.client])
+        #expect(try await keys.principal(presenting: "rk" + text.dropFirst(2)) == nil)
+        let secret = "\(try await keys.create(name: "server", app: "shop", scopes: [.verify], by: "test"))"
+        #expect(secret.hasPrefix("rk_"))
+        #expect(try await keys.principal(presenting: "pk" + secret.dropFirst(2)) == nil)
+        #expect(keys.knownPrincipal(presenting: "pk" + secret.dropFirst(2)) == nil)
+      }
+    }
   }
 #endif

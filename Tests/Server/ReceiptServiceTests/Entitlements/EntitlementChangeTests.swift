@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  import Entitlements
+  @testable import Entitlements
   import Foundation
   import ReceiptCodec
   @testable import ReceiptService
@@ -22,8 +22,11 @@
         let steps: [(AppStoreNotification, [String])] = [
           (try service.notification(.subscribed, .initialBuy, day: 0, F.period(1)), ["entitlement.granted"]),
           (try service.notification(.didRenew, day: 30, F.period(2)), ["entitlement.renewed"]),
-          // Auto-renewal was turned off: nothing that is told.
-          (try service.notification(.didChangeRenewalStatus, .autoRenewDisabled, day: 31, F.period(2)), []),
+          (
+            try service.notification(.didChangeRenewalStatus, .autoRenewDisabled, day: 31, F.period(2)) {
+              $0.autoRenewStatus = .off
+            }, ["entitlement.updated"]
+          ),
           (
             try service.notification(.didFailToRenew, .gracePeriod, day: 60, F.period(2)) {
               $0.isInBillingRetryPeriod = true
@@ -56,6 +59,25 @@
       }
     }
 
+    @Test("a snapshot of an earlier build, which says less, differs only in what it says")
+    func earlierSnapshots() throws {
+      func snapshot(_ members: String) throws -> EntitlementSnapshot {
+        try EntitlementSnapshot(stored: Array(#"{"state":"active","grantsAccess":true\#(members)}"#.utf8))
+      }
+      let old = try snapshot("")
+      let renewing = try snapshot(#","period":"normal","renews":true"#)
+      let lapsing = try snapshot(#","period":"normal","renews":false"#)
+      let other = try snapshot(#","period":"normal","renews":true,"renewalProductId":"yearly""#)
+      let expired = try EntitlementSnapshot(stored: Array(#"{"state":"expired","grantsAccess":false}"#.utf8))
+      #expect(ChangeKind(from: old, to: renewing) == nil)
+      #expect(ChangeKind(from: renewing, to: renewing) == nil)
+      #expect(ChangeKind(from: renewing, to: lapsing) == .updated)
+      #expect(ChangeKind(from: lapsing, to: renewing) == .updated)
+      #expect(ChangeKind(from: renewing, to: other) == .updated)
+      #expect(ChangeKind(from: old, to: expired) == .expired)
+      #expect(ChangeKind(from: renewing, to: expired) == .expired)
+    }
+
     @Test("a change is the payload that Standard Webhooks recommends", arguments: DatabaseKind.all)
     func payload(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
@@ -72,12 +94,16 @@
             "originalTransactionId":"2000000001","bundleId":"com.example.app","environment":"Sandbox",\
             "state":"active","grantsAccess":true,"productId":"com.example.app.monthly",\
             "transactionId":"2000001002","appAccountToken":"\(F.customer)",\
+            "productType":"Auto-Renewable Subscription","purchaseDate":"2025-10-31T07:09:10.000Z",\
+            "originalPurchaseDate":"2025-10-01T07:09:10.000Z",\
             "expiresDate":"2025-11-30T07:09:10.000Z","nextChangeDate":"2025-11-30T07:09:10.000Z",\
+            "period":"normal","inAppOwnershipType":"PURCHASED","price":9990,"currency":"USD",\
+            "storefront":"USA","renews":true,\
             "standing":"active","standingSince":"2025-10-31T07:09:10.000Z",\
             "standingUntil":"2025-11-30T07:09:10.000Z","standingSource":"ledger"},\
             "previous":{"state":"active","grantsAccess":true,"productId":"com.example.app.monthly",\
             "transactionId":"2000001001","expiresDate":"2025-10-31T07:09:10.000Z",\
-            "customer":"\(F.customer)"}}}
+            "period":"normal","renews":true,"customer":"\(F.customer)"}}}
             """)
         #expect(try await entitlements.changes(app: "shop", after: changes[0].sequence) == [changes[1]])
         #expect(try await entitlements.latestSequence(app: "shop") == changes[1].sequence)

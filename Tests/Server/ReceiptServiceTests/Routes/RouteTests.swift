@@ -58,7 +58,11 @@
 
     @Test("the description has each route, and no other operation")
     func description() async throws {
-      try await Self.withClient({ $0.publicURL = "https://example.com" }) { client, _ in
+      let change: (inout ServiceConfiguration) -> Void = {
+        $0.publicURL = "https://example.com"
+        $0.apps[0].clientProtocols = Set(ClientProtocol.allCases)
+      }
+      try await Self.withClient(change) { client, _ in
         let (status, document) = try await client.json(.get, "/openapi.json", key: "")
         #expect(status == 200)
         #expect(document["servers"]?.array?.map { $0["url"]?.string } == ["https://example.com"])

@@ -81,7 +81,7 @@
         #expect(connection.receive(Self.head(), Self.body("12345")).isEmpty)
         #expect(connection.receive(part) == ["release", "head /early", "body 12345"] + rest)
         // Nothing is released twice.
-        #expect(connection.requests.abandon().isEmpty)
+        #expect(connection.requests.abandon() == nil)
       }
     }
 
@@ -153,10 +153,10 @@
     @Test func aConnectionThatEndsGivesThePlaceBackOnce() {
       for parts in [[Self.head()], [Self.head(), Self.body("1")], [Self.head(), .end(nil)]] {
         var connection = Connection()
-        #expect(connection.requests.abandon().isEmpty)
+        #expect(connection.requests.abandon() == nil)
         for part in parts { _ = connection.receive(.part(part)) }
-        #expect(connection.requests.abandon().map(Connection.text) == ["release"])
-        #expect(connection.requests.abandon().isEmpty)
+        #expect(connection.requests.abandon() != nil)
+        #expect(connection.requests.abandon() == nil)
         #expect(connection.requests.finish() == nil)
         #expect(connection.requests.giveUp() == nil)
       }

@@ -57,6 +57,16 @@
         return (head, String(buffer: body))
       }
 
+      /// Waits for an answer that another thread prepares.
+      func laterAnswer(_ channel: NIOAsyncTestingChannel) async throws -> (HTTPResponse, String)? {
+        for _ in 0..<10_000 {
+          if let answer = try await answer(channel) { return answer }
+          await loop.run()
+          try await Task.sleep(for: .milliseconds(1))
+        }
+        return nil
+      }
+
       func send(_ parts: some Sequence<HTTPRequestPart>, on channel: NIOAsyncTestingChannel) async throws {
         for part in parts { try await channel.writeInbound(part) }
       }
@@ -179,6 +189,101 @@
           verdicts.append(body.contains(#""verdict":"valid""#))
         }
         #expect(verdicts == [true, false, false, true, true, false, false, true])
+      }
+    }
+
+    // MARK: OpenIAP
+
+    private static let limited = HTTPField.Name("X-RateLimit-Remaining") ?? .authorization
+
+    private static func openIAP(_ service: Service, _ jws: String) -> HTTPRequestPart {
+      .body(ByteBuffer(string: #"{"store":"apple","jws":"\#(jws)"}"#))
+    }
+
+    @Test("a signed transaction of OpenIAP is answered before the router, under every one of its paths")
+    func openIAP() async throws {
+      let change: (inout ServiceConfiguration) -> Void = {
+        $0.apps[0].clientProtocols = [.openIAP]
+        $0.limits.clientBurst = 10
+      }
+      try await Self.withAPI(change) { service, _ in
+        let published = try await service.api.createKey(name: "app", app: "shop", scopes: [.client])
+        for (index, path) in OpenIAPController.paths.enumerated() {
+          let channel = try await service.connection()
+          let head = service.head(.post, path, key: published) { $0[.contentType] = "application/json" }
+          try await service.send([head, Self.openIAP(service, service.receipt), .end(nil)], on: channel)
+          await service.loop.run()
+          // The ledger is asked, which does not happen on the event loop.
+          let (answer, body) = try #require(try await service.laterAnswer(channel))
+          #expect(
+            answer.status == .ok
+              && answer.headerFields[Self.limited] == "\(9 - index)")
+          #expect(body.hasPrefix(#"{"store":"apple","isValid":"#), "\(body)")
+          #expect(try await service.routed(channel).isEmpty)
+        }
+      }
+    }
+
+    @Test("what OpenIAP answers with an error goes to the router, counted once, and gives its place back")
+    func openIAPRouted() async throws {
+      let change: (inout ServiceConfiguration) -> Void = {
+        $0.apps[0].clientProtocols = [.openIAP]
+        $0.limits.maximumConcurrentRequests = 1
+        $0.limits.clientBurst = 10
+      }
+      try await Self.withAPI(change) { service, _ in
+        let published = try await service.api.createKey(name: "app", app: "shop", scopes: [.client])
+        let reader = try await service.api.createKey(name: "reader", app: "shop", scopes: [.read])
+        func head(
+          key: String, _ path: String = "/v1/purchase/verify", type: String = "application/json"
+        ) -> HTTPRequestPart {
+          service.head(.post, path, key: key) { $0[.contentType] = type }
+        }
+        let good = Self.openIAP(service, service.receipt)
+        let requests: [(HTTPRequestPart, HTTPRequestPart)] = [
+          (head(key: published), .body(ByteBuffer(string: "{"))),
+          (head(key: published, type: "text/plain"), good),
+          (head(key: published), .body(ByteBuffer(string: #"{"store":"google","purchaseToken":"t"}"#))),
+          (head(key: published), Self.openIAP(service, "a.b.c")), (head(key: reader), good),
+          (head(key: published + "x"), good), (head(key: published, "/v1/purchase/verifyx"), good),
+          (head(key: published, "/v1/validate"), good),
+        ]
+        for (head, body) in requests {
+          let channel = try await service.connection()
+          let parts = [head, body, .end(nil)]
+          try await service.send(parts, on: channel)
+          await service.loop.run()
+          #expect(try await service.routed(channel) == parts)
+          #expect(try await !service.isAnswered(channel))
+        }
+        let channel = try await service.connection()
+        try await service.send([head(key: published), good, .end(nil)], on: channel)
+        await service.loop.run()
+        let (answer, _) = try #require(try await service.laterAnswer(channel))
+        #expect(answer.headerFields[Self.limited] == "9")
+      }
+    }
+
+    @Test("an address that has exhausted its limit is left to the router, which refuses it")
+    func openIAPLimit() async throws {
+      let change: (inout ServiceConfiguration) -> Void = {
+        $0.apps[0].clientProtocols = [.openIAP]
+        $0.limits.clientBurst = 1
+      }
+      try await Self.withAPI(change) { service, _ in
+        let published = try await service.api.createKey(name: "app", app: "shop", scopes: [.client])
+        let head = service.head(.post, "/v1/purchase/verify", key: published) {
+          $0[.contentType] = "application/json"
+        }
+        let parts = [head, Self.openIAP(service, service.receipt), .end(nil)]
+        let first = try await service.connection()
+        try await service.send(parts, on: first)
+        await service.loop.run()
+        #expect(try await service.laterAnswer(first) != nil)
+        let second = try await service.connection()
+        try await service.send(parts, on: second)
+        await service.loop.run()
+        #expect(try await service.routed(second) == parts)
       }
     }
 

@@ -53,6 +53,7 @@ import Testing
         switch response.standing {
         case .confirmed: "confirmed"
         case .revoked: "revoked"
+        case .unknown: "unknown"
         case .refused: "refused"
         }
       case .terminalFailure: "terminal"

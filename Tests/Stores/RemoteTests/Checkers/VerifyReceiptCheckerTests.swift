@@ -92,6 +92,7 @@ import Testing
         switch response.standing {
         case .confirmed: "confirmed"
         case .revoked: "revoked"
+        case .unknown: "unknown"
         case .refused: "refused"
         }
       case .terminalFailure: "terminal"

@@ -10,6 +10,7 @@ import Testing
   private static let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed))
   private static let revoked = CheckerAnswer.response(CheckerResponse(.revoked(at: nil)))
   private static let refused = CheckerAnswer.response(CheckerResponse(.refused(message: "unknown")))
+  private static let silent = CheckerAnswer.response(CheckerResponse(.unknown))
   private static let down = CheckerAnswer.retryableFailure(message: "down")
   private static let denied = CheckerAnswer.terminalFailure(message: "denied")
 
@@ -38,6 +39,11 @@ import Testing
       (.anyOf, [refused, revoked, confirmed], revoked, 2), (.anyOf, [refused, refused], refused, 2),
       (.anyOf, [refused, down], down, 2), (.firstToAnswer, [down, denied, refused, confirmed], refused, 3),
       (.firstToAnswer, [down, denied], down, 2), (.firstToAnswer, [revoked, confirmed], revoked, 1),
+      (.allOf, [silent, confirmed], confirmed, 2), (.allOf, [silent, silent], silent, 2),
+      (.allOf, [silent, refused], refused, 2), (.allOf, [silent, down], down, 2),
+      (.anyOf, [silent, refused], refused, 2), (.anyOf, [silent, confirmed], confirmed, 2),
+      (.anyOf, [refused, silent], refused, 2), (.firstToAnswer, [silent, confirmed, revoked], confirmed, 2),
+      (.firstToAnswer, [silent, down], down, 2), (.firstToAnswer, [silent, silent], silent, 2),
     ])
   func inTurn(
     rule: CombinedChecker.Rule, answers: [CheckerAnswer], expected: CheckerAnswer, count: Int

@@ -39,7 +39,7 @@
     private func login(_ visit: ConsoleVisit) async throws -> Response {
       let text = visit.form["key"]?.filter { !$0.isWhitespace } ?? ""
       // A correct key is accepted regardless of other tries from the same address, which may be a proxy's.
-      guard let principal = try await keys.principal(presenting: text) else {
+      guard let principal = try await keys.principal(presenting: text), !principal.isPublishable else {
         let address = visit.context.remoteAddress ?? ""
         if let wait = limit.countWrongKey(from: address) {
           throw Problem(

@@ -32,6 +32,7 @@
         .verify: "have receipts verified and inspected",
         .read: "read entitlements, changes and the audit trail",
         .admin: "manage keys and webhooks, and erase",
+        .client: "present receipts in a published app, alone and for one app",
       ]
       let login = try visit.login
       let page = try visit.page(of: try await keys.keys(for: login))
