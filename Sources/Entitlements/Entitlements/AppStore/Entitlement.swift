@@ -20,6 +20,11 @@ extension Entitlement {
     purchase.isBillingProblemCurrent ? renewalInfo?.gracePeriodExpiresDate : nil
   }
 
+  /// Returns the revocation if it holds at an instant.
+  package func revocation(at instant: Timestamp) -> Revocation? {
+    revocation.flatMap { $0.date <= instant ? $0 : nil }
+  }
+
   /// The facts that determine the state.
   package var purchase: AppStorePurchase {
     var purchase = AppStorePurchase(transaction)

@@ -64,19 +64,42 @@ public struct Purchase: Sendable, Hashable {
 
   /// Applies what checkers state about the purchase. Where stores contradict each other, the purchase does not stand.
   /// What a ledger states counts only if no store was asked, because a ledger may not have heard the latest news.
-  fileprivate mutating func apply(_ checks: [CheckerReport]) {
-    let stated = checks.flatMap(\.checkedStandings).filter { $0.isAbout(transaction) }
+  fileprivate mutating func apply(_ checked: CheckedPurchases) {
+    let stated = checked.standings(of: transaction)
     let ofStores = stated.filter { $0.source != .ledger }
     let standings = ofStores.isEmpty ? stated : ofStores
     if let standing = standings.first(where: { $0.status != .active }) ?? standings.first {
       timeline.replace(with: standing)
     }
     checkedQuantity = standings.compactMap(\.quantity).min() ?? checkedQuantity
-    for revoked in checks.flatMap(\.revokedTransactions)
-    where revoked.transactionId == transaction.transactionId {
+    if let revoked = transaction.transactionId.flatMap({ checked.revoked[$0] }) {
       transaction.revocationDate = revoked.revocationDate
       timeline.replace(with: CheckedStanding(status: .refunded, since: revoked.revocationDate))
     }
+  }
+}
+
+/// The statements of checkers, by transaction: a receipt may have thousands.
+private struct CheckedPurchases {
+  /// The statements about a transaction, with their order; those under `nil` are about every transaction.
+  private var standings: [String?: [(order: Int, standing: CheckedStanding)]] = [:]
+  /// The last revocation that was reported of each transaction.
+  let revoked: [String: CheckerResponse.RevokedTransaction]
+
+  init(_ checks: [CheckerReport]) {
+    for (order, standing) in checks.flatMap(\.checkedStandings).enumerated() {
+      standings[standing.transactionId, default: []].append((order, standing))
+    }
+    revoked = Dictionary(checks.flatMap(\.revokedTransactions).map { ($0.transactionId, $0) }) { _, last in
+      last
+    }
+  }
+
+  /// Returns the statements about a transaction, in the order of the checkers.
+  func standings(of transaction: Transaction) -> [CheckedStanding] {
+    var found = standings[nil] ?? []
+    if let id = transaction.transactionId { found += standings[id] ?? [] }
+    return found.sorted { $0.order < $1.order }.map(\.standing).filter { $0.isAbout(transaction) }
   }
 }
 
@@ -88,7 +111,8 @@ extension VerifiedReceipt {
   public var purchases: [Purchase] {
     var purchases = signedPurchases
     guard !checks.isEmpty else { return purchases }
-    for index in purchases.indices { purchases[index].apply(checks) }
+    let checked = CheckedPurchases(checks)
+    for index in purchases.indices { purchases[index].apply(checked) }
     return purchases
   }
 

@@ -35,22 +35,31 @@
       guard let caller = try await identity.authenticate(request, presenting: key) else {
         throw ClientRefusal.unknownKey
       }
+      var call = try admitted(caller, app: name)
+      if let address = address(
+        of: call, ClientAddressSource(peer: context.remoteAddress, fields: request.headers))
+      {
+        do throws(ClientRateLimit.Exceeded) { call.allowance = try limit.count(from: address) } catch {
+          throw ClientRefusal.tooManyRequests(error)
+        }
+      }
+      return call
+    }
+
+    /// Checks what the key of a request allows, and whether the app opens the protocol.
+    private func admitted(_ caller: AuthenticatedRequest, app name: String? = nil) throws -> ClientCall {
       let principal = caller.principal
       guard principal.isPublishable || principal.may(.verify) else { throw ClientRefusal.missingScope }
       if let name, !principal.mayUse(app: name) { throw ClientRefusal.unknownKey }
       let app = try caller.app(named: name)
       guard app.configuration.clientProtocols.contains(clientProtocol) else { throw ClientRefusal.notServed }
-      guard principal.isPublishable else {
-        return ClientCall(caller: caller, app: app, allowance: nil, places: admission.places)
-      }
-      do throws(ClientRateLimit.Exceeded) {
-        let allowance = try limit.count(
-          from: ClientAddressSource(peer: context.remoteAddress, fields: request.headers)
-            .address(trusting: trustedProxies))
-        return ClientCall(caller: caller, app: app, allowance: allowance, places: admission.openPlaces)
-      } catch {
-        throw ClientRefusal.tooManyRequests(error)
-      }
+      return ClientCall(
+        caller: caller, app: app, places: principal.isPublishable ? admission.openPlaces : admission.places)
+    }
+
+    /// The address that a request is counted for; `nil` for a key that is not limited.
+    private func address(of call: ClientCall, _ source: ClientAddressSource) -> String? {
+      call.caller.principal.isPublishable ? source.address(trusting: trustedProxies) : nil
     }
 
     /// The verification of a receipt that a client presents: today's state is asked for, so the ledger is, too.
@@ -79,16 +88,11 @@
     /// The request is counted for the client's address, unless it is given back.
     func beginEarly(_ request: Request, _ path: String, _ source: ClientAddressSource) -> EarlyRequest? {
       guard OpenIAPController.isJSON(request.headers), let key = try? OpenIAPController.key(of: request),
-        let caller = identity.authenticateAtOnce(request, presenting: key), let app = try? caller.app(),
-        app.configuration.clientProtocols.contains(clientProtocol), app.configuration.checkers.isEmpty
+        let caller = identity.authenticateAtOnce(request, presenting: key),
+        let call = try? admitted(caller), call.app.configuration.checkers.isEmpty,
+        let verification = try? verification(for: call)
       else { return nil }
-      let isPublishable = caller.principal.isPublishable
-      guard isPublishable || caller.principal.may(.verify) else { return nil }
-      let call = ClientCall(
-        caller: caller, app: app, allowance: nil,
-        places: isPublishable ? admission.openPlaces : admission.places)
-      guard let verification = try? verification(for: call) else { return nil }
-      let address = isPublishable ? source.address(trusting: trustedProxies) : nil
+      let address = address(of: call, source)
       var allowance: ClientRateLimit.Allowance?
       if let address {
         do throws(ClientRateLimit.Exceeded) { allowance = try limit.count(from: address) } catch {
@@ -127,7 +131,7 @@
     let caller: AuthenticatedRequest
     let app: ServedApp
     /// The state of the limit for the client's address; `nil` if there is no limit.
-    let allowance: ClientRateLimit.Allowance?
+    var allowance: ClientRateLimit.Allowance?
     /// The places among the requests that are served at once.
     let places: RequestPlaces
   }

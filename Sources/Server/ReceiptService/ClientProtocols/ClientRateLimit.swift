@@ -81,7 +81,7 @@
       buckets = buckets.filter { room($0.value) < median }
     }
 
-    /// The network of an IPv6 address, of which a client has any number; an IPv4 address stands for itself.
+    /// Returns the network of an IPv6 address, because a client has many such addresses, and an IPv4 address as it is.
     static func network(of address: String) -> String {
       guard address.contains(":"), let parsed = IPAddress.resolve(address, isNumeric: true).first,
         parsed.bytes.count == 16

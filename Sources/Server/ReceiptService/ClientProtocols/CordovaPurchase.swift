@@ -106,7 +106,7 @@
         standing.grantsAccess ? standing.until ?? entitlement.expiresDate : entitlement.expiresDate
       add(entitlement.transaction.transaction)
       if let renewal = entitlement.renewalInfo { add(renewal) }
-      if let revocation = entitlement.revocation, revocation.date <= now {
+      if let revocation = entitlement.revocation(at: now) {
         cancellationReason = Self.reason(
           revocation.reason, isSharingWithdrawn: revocation.isSharingWithdrawn)
       }

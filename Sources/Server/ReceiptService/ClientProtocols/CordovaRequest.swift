@@ -48,7 +48,7 @@
       else { return nil }
       switch type {
       case "ios-appstore":
-        // The plugin's own transaction for the app itself is none of the App Store's.
+        // The plugin makes a transaction for the app, which the App Store does not know.
         let transactionId = text("id").flatMap { id in
           id == "appstore.application" || id.hasPrefix("virtual.") ? nil : id
         }

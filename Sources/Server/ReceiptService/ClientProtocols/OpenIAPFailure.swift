@@ -5,6 +5,7 @@
   internal import Hummingbird
   internal import Logging
   internal import NIOCore
+  internal import ReceiptCodec
 
   /// The reason that a request of OpenIAP has no verdict: a status, and errors with stable codes.
   struct OpenIAPFailure: Error, Hashable {
@@ -31,9 +32,13 @@
       OpenIAPFailure(.serviceUnavailable, "SERVICE_BUSY", message, retryAfter: retryAfter)
     }
 
+    var json: JSONWriter { OpenIAPErrors(errors: errors).json() }
+    /// The header fields that only a failure has.
+    var fields: HTTPFields { retryAfter.map { [.retryAfter: String($0)] } ?? [:] }
+
     var response: Response {
-      var response = Response.json(OpenIAPErrors(errors: errors).json(), status: status)
-      if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+      var response = Response.json(json, status: status)
+      response.headers.append(contentsOf: fields)
       return response
     }
 

@@ -13,11 +13,18 @@
     let receipt: VerifiedReceipt
     let lines: [ReceiptLine]
     let now: Timestamp
+    /// What the ledger knows to be revoked, by transaction.
+    private let revocations: [String: Entitlement.Revocation]
 
     init(_ receipt: VerifiedReceipt, _ ledger: EntitlementLedger, at now: Timestamp) {
       self.receipt = receipt
       lines = ledger.appStoreLines(of: receipt)
       self.now = now
+      revocations = Dictionary(
+        lines.compactMap(\.entitlement).compactMap { known in
+          known.revocation(at: now).flatMap { revocation in known.transactionId.map { ($0, revocation) } }
+        }
+      ) { first, _ in first }
     }
 
     /// `true` if the receipt has a subscription; only then it has renewals.
@@ -95,8 +102,7 @@
       json.text("web_order_line_item_id", purchase.webOrderLineItemId.flatMap { $0 == 0 ? nil : $0 })
       json.text("is_trial_period", purchase.isTrialPeriod ?? false)
       json.text("is_in_intro_offer_period", purchase.isInIntroOfferPeriod)
-      let known = lines.lazy.compactMap(\.entitlement).first { $0.transactionId == purchase.transactionId }
-      let revocation = known?.revocation.flatMap { $0.date <= now ? $0 : nil }
+      let revocation = purchase.transactionId.flatMap { revocations[$0] }
       if let date = stated.revocationDate ?? revocation?.date {
         json.dates("cancellation_date", date)
         json.text("cancellation_reason", (purchase.cancellationReason ?? revocation?.reason)?.rawValue)
@@ -161,9 +167,9 @@
       let isTrial = isIntroductory && transaction.offerDiscountType == .freeTrial
       json.text("is_trial_period", isTrial)
       if transaction.expiresDate != nil { json.text("is_in_intro_offer_period", isIntroductory && !isTrial) }
-      if let revocation = known.revocation, revocation.date <= now {
+      if let revocation = known.revocation(at: now) {
         json.dates("cancellation_date", revocation.date)
-        json.member("cancellation_reason", revocation.reason == .issue ? "1" : "0")
+        json.member("cancellation_reason", revocation.cancellationReason)
       }
       json.member("in_app_ownership_type", transaction.inAppOwnershipType?.rawValue)
       json.member("app_account_token", transaction.appAccountToken?.rawValue)
@@ -206,6 +212,11 @@
     }
   }
 
+  extension Entitlement.Revocation {
+    /// `cancellation_reason`: 1 for an issue within the app, else 0.
+    fileprivate var cancellationReason: String { reason == .issue ? "1" : "0" }
+  }
+
   /// A purchase as `verifyReceipt` answers it for a transaction receipt: the signed entries, with other names.
   private struct FlatPurchase: JSONWritable {
     private var members: [(name: String, value: String)]
@@ -229,9 +240,9 @@
         set("purchase_date", transaction.purchaseDate)
         setExpiry(transaction.expiresDate)
       }
-      if let revocation = known.revocation, revocation.date <= now {
+      if let revocation = known.revocation(at: now) {
         set("cancellation_date", revocation.date)
-        set("cancellation_reason", revocation.reason == .issue ? "1" : "0")
+        set("cancellation_reason", revocation.cancellationReason)
       }
     }
 

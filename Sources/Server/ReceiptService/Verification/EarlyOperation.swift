@@ -14,11 +14,10 @@
 
     /// The receipt in a body; `nil` leaves the request to the router.
     func receipt(in body: ByteBuffer) -> EarlyReceipt?
-    /// The answer to a verdict, with header fields of its own; `nil` leaves the request to the router.
     func answer(
       _ receipt: EarlyReceipt, _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?,
       _ verification: Verification
-    ) -> (json: JSONWriter, fields: HTTPFields)?
+    ) -> EarlyAnswer
     /// Called if the request is left to the router.
     func giveBack()
   }
@@ -28,6 +27,14 @@
     let bytes: [UInt8]
     /// The product that the client expects, in a protocol that has it.
     var expectedProductId: String?
+  }
+
+  /// The answer to a request that is answered early.
+  struct EarlyAnswer {
+    var status = HTTPResponse.Status.ok
+    let json: JSONWriter
+    /// The header fields that only this operation has.
+    var fields: HTTPFields = [:]
   }
 
   /// `POST /v1/verify`.
@@ -41,8 +48,8 @@
     func answer(
       _ receipt: EarlyReceipt, _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?,
       _ verification: Verification
-    ) -> (json: JSONWriter, fields: HTTPFields)? {
-      (verification.report(verdict, acknowledgement), [:])
+    ) -> EarlyAnswer {
+      EarlyAnswer(json: verification.report(verdict, acknowledgement))
     }
 
     func giveBack() {}
@@ -69,15 +76,19 @@
     func answer(
       _ receipt: EarlyReceipt, _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?,
       _ verification: Verification
-    ) -> (json: JSONWriter, fields: HTTPFields)? {
+    ) -> EarlyAnswer {
       let judge = OpenIAPJudge(verification: verification)
-      guard let answer = try? judge.answer(to: verdict, expected: receipt.expectedProductId) else {
-        return nil
+      var answer: EarlyAnswer
+      do throws(OpenIAPFailure) {
+        answer = EarlyAnswer(
+          json: try judge.answer(to: verdict, expected: receipt.expectedProductId).json())
+      } catch {
+        answer = EarlyAnswer(status: error.status, json: error.json, fields: error.fields)
       }
-      var fields = HTTPFields()
       OpenIAPController.addFields(
-        to: &fields, correlation: OpenIAPController.correlation(), allowance, gate.admission.openPlaces)
-      return (answer.json(), fields)
+        to: &answer.fields, correlation: OpenIAPController.correlation(), allowance,
+        gate.admission.openPlaces)
+      return answer
     }
 
     func giveBack() {

@@ -93,20 +93,13 @@
     private func answer(
       _ members: [(Member, EarlyReceipt)], _ verdicts: [Verdict], acknowledgements: [AuditAcknowledgement]?
     ) {
+      VerdictMetrics.record(verdicts, app: members[0].0.verification.app.name)
       let date = HTTPDate.text(SystemClock.now())
-      var answered: [Verdict] = []
-      answered.reserveCapacity(members.count)
       for (index, (member, receipt)) in members.enumerated() {
-        let answer = member.request.operation.answer(
-          receipt, verdicts[index], acknowledgements?[index], member.verification)
-        guard let answer else {
-          member.handler.giveBack()
-          continue
-        }
-        answered.append(verdicts[index])
-        member.handler.answer(answer.json, answer.fields, date: date)
+        member.handler.answer(
+          member.request.operation.answer(
+            receipt, verdicts[index], acknowledgements?[index], member.verification), date: date)
       }
-      VerdictMetrics.record(answered, app: members[0].0.verification.app.name)
     }
   }
 

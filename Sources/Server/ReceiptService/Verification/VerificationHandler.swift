@@ -114,20 +114,20 @@
 
     // MARK: Answering
 
-    func answer(_ report: JSONWriter, _ own: HTTPFields, date: String) {
+    func answer(_ answer: EarlyAnswer, date: String) {
       guard let context, let work = requests.finish() else { return }
       var fields: HTTPFields = [
-        .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
+        .contentType: "application/json", .contentLength: String(answer.json.bytes.count), .date: date,
       ]
-      fields.append(contentsOf: own)
+      fields.append(contentsOf: answer.fields)
       verifications.answer.addCommonFields(to: &fields)
       context.write(
-        wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
-      context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
+        wrapOutboundOut(.head(HTTPResponse(status: answer.status, headerFields: fields))), promise: nil)
+      context.write(wrapOutboundOut(.body(ByteBuffer(bytes: answer.json.bytes))), promise: nil)
       let sent = context.eventLoop.makePromise(of: Void.self)
       verifications.end(work, after: sent.futureResult)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
-      verifications.answer.count(work.operation.path, .post, .ok, since: work.start)
+      verifications.answer.count(work.operation.path, .post, answer.status, since: work.start)
       resume(context)
     }
 

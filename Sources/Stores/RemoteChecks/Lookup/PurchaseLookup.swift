@@ -60,8 +60,8 @@ public struct PurchaseLookup: Sendable {
   /// The answer of a store, and what a server needs beside it.
   package struct Outcome: Sendable {
     package let answer: StoreAnswer
-    /// The facts in the answer, for a ledger; `nil` if there are none, or if the policy refuses the purchase, unless it
-    /// is refused only because it does not stand.
+    /// The facts in the answer, for a ledger. `nil` if there are none, or if the policy refuses the purchase for another
+    /// reason than that it does not stand.
     package var facts: EntitlementLedger?
     /// The reason that Google Play gave no answer.
     package var googlePlayError: GooglePlayError?

@@ -224,7 +224,23 @@
       }
     }
 
-    @Test("what OpenIAP answers with an error goes to the router, counted once, and gives its place back")
+    @Test("a refused transaction of OpenIAP is answered before the router, too, with the protocol's error")
+    func openIAPRefused() async throws {
+      let change: (inout ServiceConfiguration) -> Void = { $0.apps[0].clientProtocols = [.openIAP] }
+      try await Self.withAPI(change) { service, _ in
+        let channel = try await service.connection()
+        let head = service.head(.post, "/v1/purchase/verify") { $0[.contentType] = "application/json" }
+        let forged = String(service.receipt.dropLast(8)) + "AAAAAAAA"
+        try await service.send([head, Self.openIAP(service, forged), .end(nil)], on: channel)
+        await service.loop.run()
+        let (answer, body) = try #require(try await service.laterAnswer(channel))
+        #expect(answer.status == .badRequest)
+        #expect(body.contains("APP_STORE_TRANSACTION_VERIFICATION_FAILED"), "\(body)")
+        #expect(try await service.routed(channel).isEmpty)
+      }
+    }
+
+    @Test("what is no request of OpenIAP goes to the router, counted once, and gives its place back")
     func openIAPRouted() async throws {
       let change: (inout ServiceConfiguration) -> Void = {
         $0.apps[0].clientProtocols = [.openIAP]
