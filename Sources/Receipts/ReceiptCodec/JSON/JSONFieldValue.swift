@@ -145,6 +145,23 @@ package struct DecimalString: JSONFieldForm {
   package func write(to json: inout JSONWriter) { json.string(String(value)) }
 }
 
+/// Whole seconds as a string such as `86400s`: the JSON form of a duration in protocol buffers, without a fraction.
+package struct SecondsString: JSONFieldForm {
+  package let value: Int64
+
+  package init(_ value: Int64) { self.value = value }
+
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let text = try json.string()
+    guard text.last == "s", let value = Int64(text.dropLast()), "\(value)s" == text else {
+      throw json.fieldFailure(.invalidValue, "expected whole seconds such as 86400s.")
+    }
+    self.value = value
+  }
+
+  package func write(to json: inout JSONWriter) { json.string("\(value)s") }
+}
+
 /// A timestamp as a ``DecimalString`` of milliseconds since 1970.
 package struct MillisecondsString: JSONFieldForm {
   package let value: Timestamp

@@ -98,19 +98,63 @@ public struct GooglePlayClient: Sendable {
   /// - Parameter query: The query; its ``VoidedPurchasesQuery/token`` is that of the page to begin with.
   /// - Returns: The purchases; iterating throws ``GooglePlayError``.
   public func voidedPurchases(_ query: VoidedPurchasesQuery = VoidedPurchasesQuery()) -> VoidedPurchases {
-    VoidedPurchases { (token) throws(GooglePlayError) in
+    pages(of: .voidedPurchases, "$.tokenPagination.nextPageToken") { (token) throws(GooglePlayError) in
       var query = query
       if let token { query.token = token }
       let page = try await send(.voidedPurchases(query: query))
-      let next = page.tokenPagination?.nextPageToken
+      return (page.voidedPurchases ?? [], page.tokenPagination?.nextPageToken)
+    }
+  }
+
+  /// Returns the subscriptions that the app sells, page after page as they are needed.
+  ///
+  /// - Returns: The subscriptions; iterating throws ``GooglePlayError``.
+  public func catalogSubscriptions() -> RemotePages<PlayCatalogSubscription, GooglePlayError> {
+    pages(of: .catalogSubscriptions) { (token) throws(GooglePlayError) in
+      let page = try await send(.catalogSubscriptions(query: PlayCatalogQuery(page: token)))
+      return (page.subscriptions ?? [], page.nextPageToken)
+    }
+  }
+
+  /// Returns the offers of subscriptions, page after page as they are needed.
+  ///
+  /// - Parameters:
+  ///   - productId: The subscription; `-` for all, with `-` for the base plan.
+  ///   - basePlanId: The base plan; `-` for all.
+  /// - Returns: The offers; iterating throws ``GooglePlayError``.
+  public func catalogOffers(
+    of productId: String = "-", basePlanId: String = "-"
+  ) -> RemotePages<PlayCatalogOffer, GooglePlayError> {
+    pages(of: .catalogOffers) { (token) throws(GooglePlayError) in
+      let page = try await send(
+        .catalogOffers(of: productId, basePlanId: basePlanId, query: PlayCatalogQuery(page: token)))
+      return (page.subscriptionOffers ?? [], page.nextPageToken)
+    }
+  }
+
+  /// Returns the one-time products that the app sells, page after page as they are needed.
+  ///
+  /// - Returns: The products; iterating throws ``GooglePlayError``.
+  public func catalogProducts() -> RemotePages<PlayCatalogProduct, GooglePlayError> {
+    pages(of: .catalogProducts) { (token) throws(GooglePlayError) in
+      let page = try await send(.catalogProducts(query: PlayCatalogQuery(page: token)))
+      return (page.oneTimeProducts ?? [], page.nextPageToken)
+    }
+  }
+
+  private func pages<Element>(
+    of endpoint: GooglePlayEndpoint, _ place: String = "$.nextPageToken",
+    _ load: @escaping @Sendable (_ token: String?) async throws(GooglePlayError) -> ([Element], next: String?)
+  ) -> RemotePages<Element, GooglePlayError> {
+    RemotePages { (token) throws(GooglePlayError) in
+      let page = try await load(token)
       return RemotePage(
-        page.voidedPurchases ?? [], next: next?.isEmpty == true ? nil : next,
+        page.0, next: page.next?.isEmpty == true ? nil : page.next,
         repeated: GooglePlayError(
-          .voidedPurchases, attempts: 1,
+          endpoint, attempts: 1,
           .malformedResponse(
             MalformedReceipt(
-              .duplicate, at: .jsonPath("$.tokenPagination.nextPageToken"),
-              "The server names a page that it answered already."))))
+              .duplicate, at: .jsonPath(place), "The server names a page that it answered already."))))
     }
   }
 
@@ -128,7 +172,8 @@ public struct GooglePlayClient: Sendable {
         return try await caller.send(isIdempotent: call.endpoint.isIdempotent) {
           attempts += 1
           return call.request.request(
-            call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token.text)")])
+            call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token.text)")]
+          ).shorteningURL()
         } classify: { response in
           .decoding(
             response, call.decode, malformed: GooglePlayError.Cause.malformedResponse,
@@ -164,6 +209,21 @@ public struct GooglePlayClient: Sendable {
   }
 }
 
+extension RemoteRequest {
+  /// The same request with a short URL. Google's servers take the query of a `GET` in the body, as Google's own clients
+  /// send it when a URL has more than 2048 characters.
+  fileprivate func shorteningURL() -> RemoteRequest {
+    guard method == .get, let query = url.query, url.target.utf8.count > 2048 else { return self }
+    var request = self
+    (request.method, request.url.query, request.body) = (.post, nil, Array(query.utf8))
+    request.headers += [
+      HTTPHeader("X-HTTP-Method-Override", "GET"),
+      HTTPHeader("Content-Type", "application/x-www-form-urlencoded"),
+    ]
+    return request
+  }
+}
+
 extension GooglePlayClient: CustomStringConvertible, CustomReflectable {
   /// The address, the app and the account, without token and key.
   public var description: String { "GooglePlayClient(\(address.url), \(packageName), \(tokens.account))" }
@@ -175,6 +235,15 @@ extension GooglePlayClient: CustomStringConvertible, CustomReflectable {
       children: [
         "url": address.url.description, "packageName": packageName, "account": tokens.account.description,
       ])
+  }
+}
+
+extension PlayCatalogQuery {
+  /// The longest page, since a catalogue is read as a whole.
+  fileprivate init(page token: String?) {
+    self.init()
+    pageSize = 1000
+    pageToken = token
   }
 }
 
@@ -238,7 +307,8 @@ extension GooglePlayClient {
       status == "RESOURCE_EXHAUSTED" || quotaReasons.contains(reason ?? "")
         ? .quotaExceeded : .permissionDenied
     case 404: .notFound
-    case 409: .conflict
+    // google.rpc.Code maps both ABORTED and ALREADY_EXISTS to 409; only the former passes.
+    case 409: status == "ALREADY_EXISTS" ? .alreadyExists : .conflict
     case 410: .tokenNoLongerValid
     case 429: .quotaExceeded
     case 500...599: .unavailable

@@ -4,8 +4,28 @@
 /// The endpoints of the Google Play Developer API, each with its method and path. The call of each is a
 /// function of ``GooglePlayCall``.
 public enum GooglePlayEndpoint: String, Sendable, Hashable, CaseIterable {
+  /// monetization.subscriptions.list.
+  case catalogSubscriptions = "GET /subscriptions"
+  /// monetization.subscriptions.basePlans.offers.list.
+  case catalogOffers = "GET /subscriptions/{productId}/basePlans/{basePlanId}/offers"
+  /// monetization.onetimeproducts.list.
+  case catalogProducts = "GET /oneTimeProducts"
+  /// monetization.onetimeproducts.get.
+  case catalogProduct = "GET /oneTimeProducts/{productId}"
+  /// externaltransactions.createexternaltransaction.
+  case createExternalTransaction = "POST /externalTransactions"
+  /// externaltransactions.getexternaltransaction.
+  case externalTransaction = "GET /externalTransactions/{externalTransactionId}"
+  /// externaltransactions.refundexternaltransaction.
+  case refundExternalTransaction = "POST /externalTransactions/{externalTransactionId}:refund"
   /// orders.refund.
   case refundOrder = "POST /orders/{orderId}:refund"
+  /// orders.get.
+  case order = "GET /orders/{orderId}"
+  /// orders.batchget.
+  case orders = "GET /orders:batchGet"
+  /// orders.reviewrefund.
+  case reviewRefund = "POST /orders/{orderId}:reviewrefund"
   /// purchases.voidedpurchases.list.
   case voidedPurchases = "GET /purchases/voidedpurchases"
   /// purchases.productsv2.getproductpurchasev2.
@@ -20,12 +40,20 @@ public enum GooglePlayEndpoint: String, Sendable, Hashable, CaseIterable {
   case subscription = "GET /purchases/subscriptionsv2/tokens/{token}"
   /// purchases.subscriptionsv2.revoke.
   case revokeSubscription = "POST /purchases/subscriptionsv2/tokens/{token}:revoke"
+  /// purchases.subscriptionsv2.cancel.
+  case cancelSubscription = "POST /purchases/subscriptionsv2/tokens/{token}:cancel"
+  /// purchases.subscriptionsv2.defer.
+  case deferSubscription = "POST /purchases/subscriptionsv2/tokens/{token}:defer"
   /// purchases.subscriptions.acknowledge.
   case acknowledgeSubscription = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:acknowledge"
   /// purchases.subscriptions.refund.
   case refundSubscription = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:refund"
   /// purchases.subscriptions.revoke.
   case revokeSubscriptionV1 = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:revoke"
+  /// purchases.subscriptions.cancel.
+  case cancelSubscriptionV1 = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:cancel"
+  /// purchases.subscriptions.defer.
+  case deferSubscriptionV1 = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:defer"
 }
 
 extension GooglePlayEndpoint: WireEndpoint {
@@ -33,7 +61,9 @@ extension GooglePlayEndpoint: WireEndpoint {
   /// again only when it certainly did not arrive, or the server states that it had no effect.
   package var isIdempotent: Bool {
     switch self {
-    case .refundOrder, .revokeSubscription, .refundSubscription, .revokeSubscriptionV1: false
+    case .createExternalTransaction, .refundExternalTransaction, .refundOrder, .revokeSubscription,
+      .deferSubscription, .refundSubscription, .revokeSubscriptionV1, .deferSubscriptionV1:
+      false
     default: true
     }
   }

@@ -39,6 +39,8 @@ extension GooglePlayError {
     case notFound = "not-found"
     /// The purchase was changed at the same time (409).
     case conflict
+    /// The identifier is in use (409 with the status `ALREADY_EXISTS`).
+    case alreadyExists = "already-exists"
     /// The purchase token is no longer valid: it expired long ago, or the account was deleted (410).
     case tokenNoLongerValid = "token-no-longer-valid"
     /// The server failed (5xx).

@@ -17,6 +17,45 @@ extension GooglePlayCall where Response == NoContent {
   }
 }
 
+extension GooglePlayCall where Response == PlayOrder {
+  /// An order: what was charged, and what was refunded of it.
+  ///
+  /// - Parameter orderId: The order.
+  /// - Returns: The call.
+  public static func order(_ orderId: String) -> Self {
+    Self(.order, EndpointRequest(orderId))
+  }
+}
+
+extension GooglePlayCall where Response == PlayOrdersResponse {
+  /// Several orders. If Google does not know one of them, or it is another app's, the whole call fails.
+  ///
+  /// - Parameter orderIds: The orders, at most 1000, each once.
+  /// - Returns: The call.
+  public static func orders(_ orderIds: [String]) -> Self {
+    var parameters = EndpointRequest()
+    for each in orderIds { parameters.query.append(("orderIds", each)) }
+    parameters.limits.requireNotEmpty(orderIds, at: "orderIds")
+    parameters.limits.requireCount(orderIds, atMost: 1000, at: "orderIds")
+    parameters.limits.requireDistinct(orderIds, at: "orderIds")
+    return Self(.orders, parameters)
+  }
+}
+
+extension GooglePlayCall where Response == NoContent {
+  /// States what Google should know before it decides over a disputed order. It is due 24 hours after the
+  /// notification. Google uses the first statement about an order and ignores later ones, which it also
+  /// answers with success.
+  ///
+  /// - Parameters:
+  ///   - orderId: The order.
+  ///   - request: The statement.
+  /// - Returns: The call.
+  public static func reviewRefund(of orderId: String, with request: ReviewRefundRequest) -> Self {
+    Self(.reviewRefund, EndpointRequest(orderId, json: request))
+  }
+}
+
 extension GooglePlayCall where Response == VoidedPurchasesResponse {
   /// A page of the purchases that were refunded, charged back or revoked.
   ///
@@ -371,6 +410,966 @@ extension PlayVoidedReason {
     case .chargeback: "a chargeback"
     case .unacknowledged: "it was not acknowledged in time"
     case .unknown: nil
+    }
+  }
+}
+
+/// A statement about a disputed order: the answer to a notification about a pending refund review.
+public struct ReviewRefundRequest: Sendable, Hashable {
+  /// The token of the notification.
+  public var pendingRefundToken: String
+  /// Whether Google should refund the order.
+  public var refundPreference: PlayRefundPreference
+  /// `true` if a sample, a trial or information was given before the purchase.
+  public var sampleContentProvided: Bool
+  /// The share that was consumed, in thousandths of a percent: 45200 is 45.2 %. It may be left out for paid
+  /// apps.
+  public var consumptionPercentageMilliunits: Int64?
+  /// The times at which the customer used the purchase.
+  public var consumptionUsageEvents: [PlayUsageEvent]?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(pendingRefundToken: String, refundPreference: PlayRefundPreference, sampleContentProvided: Bool)
+  {
+    self.pendingRefundToken = pendingRefundToken
+    self.refundPreference = refundPreference
+    self.sampleContentProvided = sampleContentProvided
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      pendingRefundToken: "", refundPreference: .unknown(""), sampleContentProvided: false)
+  }
+}
+
+extension ReviewRefundRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case pendingRefundToken
+    case refundPreference
+    case sampleContentProvided
+    case consumptionPercentageMilliunits
+    case consumptionUsageEvents
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .pendingRefundToken, .refundPreference, .sampleContentProvided,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .pendingRefundToken: try coder.code(&pendingRefundToken)
+    case .refundPreference: try coder.code(&refundPreference)
+    case .sampleContentProvided: try coder.code(&sampleContentProvided)
+    case .consumptionPercentageMilliunits: try coder.code(&consumptionPercentageMilliunits)
+    case .consumptionUsageEvents: try coder.code(&consumptionUsageEvents)
+    }
+  }
+
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(pendingRefundToken, at: place + ".pendingRefundToken")
+    limits.requireValue(
+      consumptionPercentageMilliunits, in: 0...100_000, at: place + ".consumptionPercentageMilliunits")
+    limits.requireCount(consumptionUsageEvents, atMost: 1000, at: place + ".consumptionUsageEvents")
+    for (index, each) in (consumptionUsageEvents ?? []).enumerated() {
+      each.checkFields(&limits, at: "\(place).consumptionUsageEvents[\(index)]")
+    }
+  }
+}
+
+/// Whether Google should refund a disputed order.
+public enum PlayRefundPreference: Sendable, Hashable {
+  /// `REFUND_PREFERENCE_UNSPECIFIED`: not stated.
+  case unspecified
+  /// `DECLINE`: no refund.
+  case decline
+  /// `APPROVE`: a full refund.
+  case approve
+  /// `NEUTRAL`: no preference.
+  case neutral
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayRefundPreference: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayRefundPreference>([
+    .unspecified, .decline, .approve, .neutral,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "REFUND_PREFERENCE_UNSPECIFIED"
+    case .decline: "DECLINE"
+    case .approve: "APPROVE"
+    case .neutral: "NEUTRAL"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// One use of a purchase. The address and the location are personal data.
+public struct PlayUsageEvent: Sendable, Hashable {
+  /// What was used, in words.
+  public var consumptionItemDescription: String?
+  /// The time of the use.
+  public var consumptionTime: Timestamp?
+  /// The IP address from which it was used.
+  public var ipAddress: String?
+  /// The place at which it was used.
+  public var location: PlayCoarseLocation?
+  /// The account that the app stated when it started the purchase.
+  public var obfuscatedAccountId: String?
+  /// The profile that the app stated when it started the purchase.
+  public var obfuscatedProfileId: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  public init() {}
+}
+
+extension PlayUsageEvent: WireRequest {
+  package enum Field: String, CaseIterable {
+    case consumptionItemDescription
+    case consumptionTime
+    case ipAddress
+    case location
+    case obfuscatedAccountId
+    case obfuscatedProfileId
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .consumptionItemDescription: try coder.code(&consumptionItemDescription)
+    case .consumptionTime: try coder.code(&consumptionTime, as: DateTimeString.self)
+    case .ipAddress: try coder.code(&ipAddress)
+    case .location: try coder.code(&location)
+    case .obfuscatedAccountId: try coder.code(&obfuscatedAccountId)
+    case .obfuscatedProfileId: try coder.code(&obfuscatedProfileId)
+    }
+  }
+
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireCount(consumptionItemDescription, atMost: 5000, at: place + ".consumptionItemDescription")
+    location?.checkFields(&limits, at: place + ".location")
+  }
+}
+
+/// A place. Google completes nothing.
+public struct PlayCoarseLocation: Sendable, Hashable {
+  /// The country or region, a code of Unicode's CLDR such as `CH`.
+  public var regionCode: String
+  /// The state or province.
+  public var administrativeArea: String?
+  /// The town.
+  public var locality: String?
+  /// The part of the town.
+  public var sublocality: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(regionCode: String) {
+    self.regionCode = regionCode
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      regionCode: "")
+  }
+}
+
+extension PlayCoarseLocation: WireRequest {
+  package enum Field: String, CaseIterable {
+    case regionCode
+    case administrativeArea
+    case locality
+    case sublocality
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .regionCode
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .regionCode: try coder.code(&regionCode)
+    case .administrativeArea: try coder.code(&administrativeArea)
+    case .locality: try coder.code(&locality)
+    case .sublocality: try coder.code(&sublocality)
+    }
+  }
+
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(regionCode, at: place + ".regionCode")
+  }
+}
+
+/// Several orders.
+public struct PlayOrdersResponse: Sendable, Hashable {
+  /// The orders.
+  public var orders: [PlayOrder]?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrdersResponse: JSONObject {
+  package enum Field: String, CaseIterable {
+    case orders
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .orders: try coder.code(&orders)
+    }
+  }
+}
+
+/// An order: what was charged, and what was refunded of it.
+public struct PlayOrder: Sendable, Hashable {
+  /// The order.
+  public var orderId: String?
+  /// The purchase token.
+  public var purchaseToken: String?
+  /// The state.
+  public var state: PlayOrderState?
+  /// The time at which it was created.
+  public var createTime: Timestamp?
+  /// The time of its latest event.
+  public var lastEventTime: Timestamp?
+  /// The customer's address, for taxes; only the country where Google is the merchant of record.
+  public var buyerAddress: PlayBuyerAddress?
+  /// The amount that the customer paid, with taxes.
+  public var total: PlayMoney?
+  /// The taxes in it.
+  public var tax: PlayMoney?
+  /// The products.
+  public var lineItems: [PlayOrderLineItem]?
+  /// The terms at the time of the order.
+  public var orderDetails: PlayOrderDetails?
+  /// The events that changed it.
+  public var orderHistory: PlayOrderHistory?
+  /// The developer's revenue, after partial refunds, taxes and fees, in the customer's currency.
+  public var developerRevenueInBuyerCurrency: PlayMoney?
+  /// The Play Points that were used.
+  public var pointsDetails: PlayPointsDetails?
+  /// Where it was bought.
+  public var salesChannel: PlaySalesChannel?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrder: JSONObject {
+  package enum Field: String, CaseIterable {
+    case orderId
+    case purchaseToken
+    case state
+    case createTime
+    case lastEventTime
+    case buyerAddress
+    case total
+    case tax
+    case lineItems
+    case orderDetails
+    case orderHistory
+    case developerRevenueInBuyerCurrency
+    case pointsDetails
+    case salesChannel
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .orderId: try coder.code(&orderId)
+    case .purchaseToken: try coder.code(&purchaseToken)
+    case .state: try coder.code(&state)
+    case .createTime: try coder.code(&createTime, as: DateTimeString.self)
+    case .lastEventTime: try coder.code(&lastEventTime, as: DateTimeString.self)
+    case .buyerAddress: try coder.code(&buyerAddress)
+    case .total: try coder.code(&total)
+    case .tax: try coder.code(&tax)
+    case .lineItems: try coder.code(&lineItems)
+    case .orderDetails: try coder.code(&orderDetails)
+    case .orderHistory: try coder.code(&orderHistory)
+    case .developerRevenueInBuyerCurrency: try coder.code(&developerRevenueInBuyerCurrency)
+    case .pointsDetails: try coder.code(&pointsDetails)
+    case .salesChannel: try coder.code(&salesChannel)
+    }
+  }
+}
+
+/// The state of an order.
+public enum PlayOrderState: Sendable, Hashable {
+  /// `STATE_UNSPECIFIED`: not stated
+  case unspecified
+  /// `PENDING`: it waits for the payment
+  case pending
+  /// `PROCESSED`: it was charged
+  case processed
+  /// `CANCELED`: it was cancelled before it was charged
+  case canceled
+  /// `PENDING_REFUND`: a refund was requested
+  case pendingRefund
+  /// `PARTIALLY_REFUNDED`: a part was refunded
+  case partiallyRefunded
+  /// `REFUNDED`: it was refunded in full
+  case refunded
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayOrderState: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayOrderState>([
+    .unspecified, .pending, .processed, .canceled, .pendingRefund, .partiallyRefunded, .refunded,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "STATE_UNSPECIFIED"
+    case .pending: "PENDING"
+    case .processed: "PROCESSED"
+    case .canceled: "CANCELED"
+    case .pendingRefund: "PENDING_REFUND"
+    case .partiallyRefunded: "PARTIALLY_REFUNDED"
+    case .refunded: "REFUNDED"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension PlayOrderState {
+  /// Every documented value.
+  package static let documented: [PlayOrderState] = [
+    .unspecified, .pending, .processed, .canceled, .pendingRefund, .partiallyRefunded, .refunded,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .unspecified: "not stated"
+    case .pending: "it waits for the payment"
+    case .processed: "it was charged"
+    case .canceled: "it was cancelled before it was charged"
+    case .pendingRefund: "a refund was requested"
+    case .partiallyRefunded: "a part was refunded"
+    case .refunded: "it was refunded in full"
+    case .unknown: nil
+    }
+  }
+}
+
+/// Where an order was made.
+public enum PlaySalesChannel: Sendable, Hashable {
+  /// `SALES_CHANNEL_UNSPECIFIED`: not stated.
+  case unspecified
+  /// `IN_APP`: in the app.
+  case inApp
+  /// `PC_EMULATOR`: in Google Play Games on a PC.
+  case pcEmulator
+  /// `NATIVE_PC`: in a PC app.
+  case nativePC
+  /// `PLAY_STORE`: in the Play Store.
+  case playStore
+  /// `OUTSIDE_PLAY_STORE`: elsewhere.
+  case outsidePlayStore
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlaySalesChannel: WireEnumeration {
+  package static let known = WireEnumerationTable<PlaySalesChannel>([
+    .unspecified, .inApp, .pcEmulator, .nativePC, .playStore, .outsidePlayStore,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "SALES_CHANNEL_UNSPECIFIED"
+    case .inApp: "IN_APP"
+    case .pcEmulator: "PC_EMULATOR"
+    case .nativePC: "NATIVE_PC"
+    case .playStore: "PLAY_STORE"
+    case .outsidePlayStore: "OUTSIDE_PLAY_STORE"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// The customer's address, for taxes.
+public struct PlayBuyerAddress: Sendable, Hashable {
+  /// The state or province.
+  public var buyerState: String?
+  /// The country: two letters of ISO 3166-1.
+  public var buyerCountry: String?
+  /// The postal code.
+  public var buyerPostcode: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayBuyerAddress: JSONObject {
+  package enum Field: String, CaseIterable {
+    case buyerState
+    case buyerCountry
+    case buyerPostcode
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .buyerState: try coder.code(&buyerState)
+    case .buyerCountry: try coder.code(&buyerCountry)
+    case .buyerPostcode: try coder.code(&buyerPostcode)
+    }
+  }
+}
+
+/// The terms at the time of an order.
+public struct PlayOrderDetails: Sendable, Hashable {
+  /// `true` if the listed price contains taxes.
+  public var taxInclusive: Bool?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderDetails: JSONObject {
+  package enum Field: String, CaseIterable {
+    case taxInclusive
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .taxInclusive: try coder.code(&taxInclusive)
+    }
+  }
+}
+
+/// The Play Points that were used for an order.
+public struct PlayPointsDetails: Sendable, Hashable {
+  /// The offer of Play Points.
+  public var pointsOfferId: String?
+  /// The value of the coupon.
+  public var pointsCouponValue: PlayMoney?
+  /// The discount, in millionths: 500000 is half the price.
+  public var pointsDiscountRateMicros: Int64?
+  /// The number of points.
+  public var pointsSpent: Int64?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayPointsDetails: JSONObject {
+  package enum Field: String, CaseIterable {
+    case pointsOfferId
+    case pointsCouponValue
+    case pointsDiscountRateMicros
+    case pointsSpent
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .pointsOfferId: try coder.code(&pointsOfferId)
+    case .pointsCouponValue: try coder.code(&pointsCouponValue)
+    case .pointsDiscountRateMicros: try coder.code(&pointsDiscountRateMicros, as: DecimalString.self)
+    case .pointsSpent: try coder.code(&pointsSpent, as: DecimalString.self)
+    }
+  }
+}
+
+/// The events that changed an order.
+public struct PlayOrderHistory: Sendable, Hashable {
+  /// The refunds of a part.
+  public var partialRefundEvents: [PlayPartialRefundEvent]?
+  /// The charge.
+  public var processedEvent: PlayOrderEvent?
+  /// The cancellation.
+  public var cancellationEvent: PlayOrderEvent?
+  /// The refund in full.
+  public var refundEvent: PlayRefundEvent?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderHistory: JSONObject {
+  package enum Field: String, CaseIterable {
+    case partialRefundEvents
+    case processedEvent
+    case cancellationEvent
+    case refundEvent
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .partialRefundEvents: try coder.code(&partialRefundEvents)
+    case .processedEvent: try coder.code(&processedEvent)
+    case .cancellationEvent: try coder.code(&cancellationEvent)
+    case .refundEvent: try coder.code(&refundEvent)
+    }
+  }
+}
+
+/// An event of an order.
+public struct PlayOrderEvent: Sendable, Hashable {
+  /// The time.
+  public var eventTime: Timestamp?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderEvent: JSONObject {
+  package enum Field: String, CaseIterable {
+    case eventTime
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .eventTime: try coder.code(&eventTime, as: DateTimeString.self)
+    }
+  }
+}
+
+/// The refund of an order in full.
+public struct PlayRefundEvent: Sendable, Hashable {
+  /// The time.
+  public var eventTime: Timestamp?
+  /// The amount.
+  public var refundDetails: PlayRefundDetails?
+  /// The reason.
+  public var refundReason: PlayOrderRefundReason?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayRefundEvent: JSONObject {
+  package enum Field: String, CaseIterable {
+    case eventTime
+    case refundDetails
+    case refundReason
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .eventTime: try coder.code(&eventTime, as: DateTimeString.self)
+    case .refundDetails: try coder.code(&refundDetails)
+    case .refundReason: try coder.code(&refundReason)
+    }
+  }
+}
+
+/// The reason of the refund of an order.
+public enum PlayOrderRefundReason: Sendable, Hashable {
+  /// `REFUND_REASON_UNSPECIFIED`: not stated.
+  case unspecified
+  /// `OTHER`: another reason.
+  case other
+  /// `CHARGEBACK`: a chargeback.
+  case chargeback
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayOrderRefundReason: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayOrderRefundReason>([
+    .unspecified, .other, .chargeback,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "REFUND_REASON_UNSPECIFIED"
+    case .other: "OTHER"
+    case .chargeback: "CHARGEBACK"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// The refund of a part of an order.
+public struct PlayPartialRefundEvent: Sendable, Hashable {
+  /// The time at which it was requested.
+  public var createTime: Timestamp?
+  /// The time at which it was made.
+  public var processTime: Timestamp?
+  /// The state.
+  public var state: PlayPartialRefundState?
+  /// The amount.
+  public var refundDetails: PlayRefundDetails?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayPartialRefundEvent: JSONObject {
+  package enum Field: String, CaseIterable {
+    case createTime
+    case processTime
+    case state
+    case refundDetails
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .createTime: try coder.code(&createTime, as: DateTimeString.self)
+    case .processTime: try coder.code(&processTime, as: DateTimeString.self)
+    case .state: try coder.code(&state)
+    case .refundDetails: try coder.code(&refundDetails)
+    }
+  }
+}
+
+/// The state of the refund of a part.
+public enum PlayPartialRefundState: Sendable, Hashable {
+  /// `STATE_UNSPECIFIED`: not stated.
+  case unspecified
+  /// `PENDING`: it was requested.
+  case pending
+  /// `PROCESSED_SUCCESSFULLY`: it was made.
+  case processed
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayPartialRefundState: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayPartialRefundState>([
+    .unspecified, .pending, .processed,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "STATE_UNSPECIFIED"
+    case .pending: "PENDING"
+    case .processed: "PROCESSED_SUCCESSFULLY"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// The amount of a refund.
+public struct PlayRefundDetails: Sendable, Hashable {
+  /// The amount, with taxes.
+  public var total: PlayMoney?
+  /// The taxes in it.
+  public var tax: PlayMoney?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayRefundDetails: JSONObject {
+  package enum Field: String, CaseIterable {
+    case total
+    case tax
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .total: try coder.code(&total)
+    case .tax: try coder.code(&tax)
+    }
+  }
+}
+
+/// A product of an order: one of the details is set.
+public struct PlayOrderLineItem: Sendable, Hashable {
+  /// The product.
+  public var productId: String?
+  /// The title, in the customer's language.
+  public var productTitle: String?
+  /// The listed price, with or without taxes.
+  public var listingPrice: PlayMoney?
+  /// The amount that the customer paid for it, with taxes.
+  public var total: PlayMoney?
+  /// The taxes in it.
+  public var tax: PlayMoney?
+  /// Set for a one-time purchase.
+  public var oneTimePurchaseDetails: PlayOneTimePurchaseDetails?
+  /// Set for a period of a subscription.
+  public var subscriptionDetails: PlayOrderSubscriptionDetails?
+  /// Set for the app itself.
+  public var paidAppDetails: EmptyObject?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderLineItem: JSONObject {
+  package enum Field: String, CaseIterable {
+    case productId
+    case productTitle
+    case listingPrice
+    case total
+    case tax
+    case oneTimePurchaseDetails
+    case subscriptionDetails
+    case paidAppDetails
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .productId: try coder.code(&productId)
+    case .productTitle: try coder.code(&productTitle)
+    case .listingPrice: try coder.code(&listingPrice)
+    case .total: try coder.code(&total)
+    case .tax: try coder.code(&tax)
+    case .oneTimePurchaseDetails: try coder.code(&oneTimePurchaseDetails)
+    case .subscriptionDetails: try coder.code(&subscriptionDetails)
+    case .paidAppDetails: try coder.code(&paidAppDetails)
+    }
+  }
+}
+
+/// A one-time purchase of an order.
+public struct PlayOneTimePurchaseDetails: Sendable, Hashable {
+  /// The number that was bought.
+  public var quantity: Int64?
+  /// The offer.
+  public var offerId: String?
+  /// The purchase option.
+  public var purchaseOptionId: String?
+  /// Set where it is rented.
+  public var rentalDetails: EmptyObject?
+  /// Set for a pre-order, also after it was fulfilled.
+  public var preorderDetails: EmptyObject?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOneTimePurchaseDetails: JSONObject {
+  package enum Field: String, CaseIterable {
+    case quantity
+    case offerId
+    case purchaseOptionId
+    case rentalDetails
+    case preorderDetails
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .quantity: try coder.code(&quantity)
+    case .offerId: try coder.code(&offerId)
+    case .purchaseOptionId: try coder.code(&purchaseOptionId)
+    case .rentalDetails: try coder.code(&rentalDetails)
+    case .preorderDetails: try coder.code(&preorderDetails)
+    }
+  }
+}
+
+/// A period of a subscription. It says what the order paid for: when the subscription ends,
+/// `subscription(_:)` says.
+public struct PlayOrderSubscriptionDetails: Sendable, Hashable {
+  /// The base plan.
+  public var basePlanId: String?
+  /// The offer.
+  public var offerId: String?
+  /// The phase; deprecated, see the details.
+  public var offerPhase: PlayOrderOfferPhase?
+  /// The phase.
+  public var offerPhaseDetails: PlayOrderPhaseDetails?
+  /// The start of the period when the order was charged.
+  public var servicePeriodStartTime: Timestamp?
+  /// The end of the period when the order was charged.
+  public var servicePeriodEndTime: Timestamp?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderSubscriptionDetails: JSONObject {
+  package enum Field: String, CaseIterable {
+    case basePlanId
+    case offerId
+    case offerPhase
+    case offerPhaseDetails
+    case servicePeriodStartTime
+    case servicePeriodEndTime
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .basePlanId: try coder.code(&basePlanId)
+    case .offerId: try coder.code(&offerId)
+    case .offerPhase: try coder.code(&offerPhase)
+    case .offerPhaseDetails: try coder.code(&offerPhaseDetails)
+    case .servicePeriodStartTime: try coder.code(&servicePeriodStartTime, as: DateTimeString.self)
+    case .servicePeriodEndTime: try coder.code(&servicePeriodEndTime, as: DateTimeString.self)
+    }
+  }
+}
+
+/// The phase of the offer that an order paid for: one member is set.
+public struct PlayOrderPhaseDetails: Sendable, Hashable {
+  /// The price of the base plan.
+  public var baseDetails: EmptyObject?
+  /// The free trial.
+  public var freeTrialDetails: EmptyObject?
+  /// The introductory price.
+  public var introductoryPriceDetails: EmptyObject?
+  /// The period after a change, paid for by what the former product had left.
+  public var prorationPeriodDetails: PlayOrderProrationPeriod?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderPhaseDetails: JSONObject {
+  package enum Field: String, CaseIterable {
+    case baseDetails
+    case freeTrialDetails
+    case introductoryPriceDetails
+    case prorationPeriodDetails
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .baseDetails: try coder.code(&baseDetails)
+    case .freeTrialDetails: try coder.code(&freeTrialDetails)
+    case .introductoryPriceDetails: try coder.code(&introductoryPriceDetails)
+    case .prorationPeriodDetails: try coder.code(&prorationPeriodDetails)
+    }
+  }
+}
+
+/// The period after a change of the product.
+public struct PlayOrderProrationPeriod: Sendable, Hashable {
+  /// The phase that was left.
+  public var originalOfferPhase: PlayOrderOfferPhase?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayOrderProrationPeriod: JSONObject {
+  package enum Field: String, CaseIterable {
+    case originalOfferPhase
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .originalOfferPhase: try coder.code(&originalOfferPhase)
+    }
+  }
+}
+
+/// The phase of an offer that an order paid for.
+public enum PlayOrderOfferPhase: Sendable, Hashable {
+  /// `OFFER_PHASE_UNSPECIFIED`: not stated.
+  case unspecified
+  /// `BASE`: the price of the base plan.
+  case base
+  /// `INTRODUCTORY`: the introductory price.
+  case introductory
+  /// `FREE_TRIAL`: the free trial.
+  case freeTrial
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayOrderOfferPhase: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayOrderOfferPhase>([
+    .unspecified, .base, .introductory, .freeTrial,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "OFFER_PHASE_UNSPECIFIED"
+    case .base: "BASE"
+    case .introductory: "INTRODUCTORY"
+    case .freeTrial: "FREE_TRIAL"
+    case .unknown(let rawValue): rawValue
     }
   }
 }

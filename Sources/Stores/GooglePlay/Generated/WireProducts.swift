@@ -185,7 +185,7 @@ public struct PlayProductOfferDetails: Sendable, Hashable {
   /// Set where the product is rented.
   public var rentOfferDetails: EmptyObject?
   /// Set where the product is a pre-order.
-  public var preorderOfferDetails: EmptyObject?
+  public var preorderOfferDetails: PlayPreorderOffer?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -219,6 +219,31 @@ extension PlayProductOfferDetails: JSONObject {
     case .consumptionState: try coder.code(&consumptionState)
     case .rentOfferDetails: try coder.code(&rentOfferDetails)
     case .preorderOfferDetails: try coder.code(&preorderOfferDetails)
+    }
+  }
+}
+
+/// A pre-order.
+public struct PlayPreorderOffer: Sendable, Hashable {
+  /// The time at which the product is released.
+  public var preorderReleaseTime: Timestamp?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayPreorderOffer: JSONObject {
+  package enum Field: String, CaseIterable {
+    case preorderReleaseTime
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .preorderReleaseTime: try coder.code(&preorderReleaseTime, as: DateTimeString.self)
     }
   }
 }

@@ -26,6 +26,32 @@ extension GooglePlayCall where Response == RevokeSubscriptionResponse {
   }
 }
 
+extension GooglePlayCall where Response == CancelSubscriptionResponse {
+  /// Ends the renewal of a subscription. Access continues until it expires.
+  ///
+  /// - Parameters:
+  ///   - token: The purchase token.
+  ///   - request: The kind of cancellation.
+  /// - Returns: The call.
+  public static func cancelSubscription(_ token: String, with request: CancelSubscriptionRequest) -> Self {
+    Self(.cancelSubscription, EndpointRequest(token, json: request))
+  }
+}
+
+extension GooglePlayCall where Response == DeferSubscriptionResponse {
+  /// Moves the next renewal of a subscription, which continues without a charge until then. The call fails if
+  /// the subscription changed since its `etag` was read. The request is sent again only when it certainly had
+  /// no effect.
+  ///
+  /// - Parameters:
+  ///   - token: The purchase token.
+  ///   - request: The time to add.
+  /// - Returns: The call.
+  public static func deferSubscription(_ token: String, with request: DeferSubscriptionRequest) -> Self {
+    Self(.deferSubscription, EndpointRequest(token, json: request))
+  }
+}
+
 extension GooglePlayCall where Response == NoContent {
   /// Acknowledges a subscription, which Google refunds otherwise after three days.
   ///
@@ -61,6 +87,34 @@ extension GooglePlayCall where Response == NoContent {
   /// - Returns: The call.
   public static func revokeSubscriptionV1(of subscriptionId: String, token: String) -> Self {
     Self(.revokeSubscriptionV1, EndpointRequest(subscriptionId, token))
+  }
+
+  /// Ends the renewal of a subscription as the developer: an older call, for which there is
+  /// `cancelSubscription(_:with:)`.
+  ///
+  /// - Parameters:
+  ///   - subscriptionId: The product.
+  ///   - token: The purchase token.
+  /// - Returns: The call.
+  public static func cancelSubscriptionV1(of subscriptionId: String, token: String) -> Self {
+    Self(.cancelSubscriptionV1, EndpointRequest(subscriptionId, token))
+  }
+}
+
+extension GooglePlayCall where Response == DeferSubscriptionV1Response {
+  /// Moves the next renewal of a subscription: an older call, for which there is
+  /// `deferSubscription(_:with:)`. Nothing happens if the subscription does not expire at the expected time.
+  /// The request is sent again only when it certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - subscriptionId: The product.
+  ///   - token: The purchase token.
+  ///   - request: The expected and the new time.
+  /// - Returns: The call.
+  public static func deferSubscriptionV1(
+    of subscriptionId: String, token: String, with request: DeferSubscriptionV1Request
+  ) -> Self {
+    Self(.deferSubscriptionV1, EndpointRequest(subscriptionId, token, json: request))
   }
 }
 
@@ -267,6 +321,377 @@ extension RevokeSubscriptionResponse: JSONObject {
   package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .kind: try coder.code(&kind)
+    }
+  }
+}
+
+/// The terms of the cancellation of a subscription.
+public struct CancelSubscriptionRequest: Sendable, Hashable {
+  /// The kind of cancellation.
+  public var cancellationContext: PlayCancellationContext
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(cancellationContext: PlayCancellationContext) {
+    self.cancellationContext = cancellationContext
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      cancellationContext: PlayCancellationContext())
+  }
+}
+
+extension CancelSubscriptionRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case cancellationContext
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .cancellationContext
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .cancellationContext: try coder.code(&cancellationContext)
+    }
+  }
+}
+
+/// The kind of a cancellation.
+public struct PlayCancellationContext: Sendable, Hashable {
+  /// The kind.
+  public var cancellationType: PlayCancellationType
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(cancellationType: PlayCancellationType) {
+    self.cancellationType = cancellationType
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      cancellationType: .unknown(""))
+  }
+}
+
+extension PlayCancellationContext: JSONObject {
+  package enum Field: String, CaseIterable {
+    case cancellationType
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .cancellationType
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .cancellationType: try coder.code(&cancellationType)
+    }
+  }
+}
+
+/// The kind of a cancellation of a subscription.
+public enum PlayCancellationType: Sendable, Hashable {
+  /// `CANCELLATION_TYPE_UNSPECIFIED`: not stated.
+  case unspecified
+  /// `USER_REQUESTED_STOP_RENEWALS`: for the customer: it does not renew, instalments are paid to the end,
+  /// and the customer may restore it.
+  case userStopsRenewals
+  /// `DEVELOPER_REQUESTED_STOP_PAYMENTS`: as the developer: nothing more is charged, instalments included,
+  /// and the customer cannot restore it.
+  case developerStopsPayments
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension PlayCancellationType: WireEnumeration {
+  package static let known = WireEnumerationTable<PlayCancellationType>([
+    .unspecified, .userStopsRenewals, .developerStopsPayments,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .unspecified: "CANCELLATION_TYPE_UNSPECIFIED"
+    case .userStopsRenewals: "USER_REQUESTED_STOP_RENEWALS"
+    case .developerStopsPayments: "DEVELOPER_REQUESTED_STOP_PAYMENTS"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// The confirmation that a subscription was cancelled: an object without documented members.
+public struct CancelSubscriptionResponse: Sendable, Hashable {
+  /// Not documented.
+  public var kind: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension CancelSubscriptionResponse: JSONObject {
+  package enum Field: String, CaseIterable {
+    case kind
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .kind: try coder.code(&kind)
+    }
+  }
+}
+
+/// The time by which the renewal of a subscription is deferred.
+public struct DeferSubscriptionRequest: Sendable, Hashable {
+  /// The time.
+  public var deferralContext: PlayDeferralContext
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(deferralContext: PlayDeferralContext) {
+    self.deferralContext = deferralContext
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      deferralContext: PlayDeferralContext())
+  }
+}
+
+extension DeferSubscriptionRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case deferralContext
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .deferralContext
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .deferralContext: try coder.code(&deferralContext)
+    }
+  }
+
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
+    deferralContext.checkFields(&limits, at: place + ".deferralContext")
+  }
+}
+
+/// The time by which the renewal of a subscription is deferred.
+public struct PlayDeferralContext: Sendable, Hashable {
+  /// The time in seconds, for all products alike: one day to one year.
+  public var deferSeconds: Int64
+  /// The `etag` of the subscription that was read.
+  public var etag: String
+  /// `true` to compute the new times and change nothing.
+  public var validateOnly: Bool?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(deferSeconds: Int64, etag: String) {
+    self.deferSeconds = deferSeconds
+    self.etag = etag
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      deferSeconds: 0, etag: "")
+  }
+}
+
+extension PlayDeferralContext: WireRequest {
+  package enum Field: String, CaseIterable {
+    case deferSeconds = "deferDuration"
+    case etag
+    case validateOnly
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .deferSeconds, .etag,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .deferSeconds: try coder.code(&deferSeconds, as: SecondsString.self)
+    case .etag: try coder.code(&etag)
+    case .validateOnly: try coder.code(&validateOnly)
+    }
+  }
+
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireValue(deferSeconds, in: 86400...31_622_400, at: place + ".deferDuration")
+    limits.requireNotEmpty(etag, at: place + ".etag")
+  }
+}
+
+/// The new times of a deferred subscription.
+public struct DeferSubscriptionResponse: Sendable, Hashable {
+  /// The new time of each product.
+  public var itemExpiryTimeDetails: [PlayItemExpiry]?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension DeferSubscriptionResponse: JSONObject {
+  package enum Field: String, CaseIterable {
+    case itemExpiryTimeDetails
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .itemExpiryTimeDetails: try coder.code(&itemExpiryTimeDetails)
+    }
+  }
+}
+
+/// The time at which a product of a subscription expires, or renews.
+public struct PlayItemExpiry: Sendable, Hashable {
+  /// The product.
+  public var productId: String?
+  /// The time.
+  public var expiryTime: Timestamp?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayItemExpiry: JSONObject {
+  package enum Field: String, CaseIterable {
+    case productId
+    case expiryTime
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .productId: try coder.code(&productId)
+    case .expiryTime: try coder.code(&expiryTime, as: DateTimeString.self)
+    }
+  }
+}
+
+/// The time to which the renewal of a subscription is deferred.
+public struct DeferSubscriptionV1Request: Sendable, Hashable {
+  /// The time.
+  public var deferralInfo: PlayDeferralInfo
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(deferralInfo: PlayDeferralInfo) {
+    self.deferralInfo = deferralInfo
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      deferralInfo: PlayDeferralInfo())
+  }
+}
+
+extension DeferSubscriptionV1Request: WireRequest {
+  package enum Field: String, CaseIterable {
+    case deferralInfo
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .deferralInfo
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .deferralInfo: try coder.code(&deferralInfo)
+    }
+  }
+}
+
+/// The time to which the renewal of a subscription is deferred.
+public struct PlayDeferralInfo: Sendable, Hashable {
+  /// The time at which it expires now; if it does not, nothing happens.
+  public var expectedExpiryTime: Timestamp
+  /// The new time, later than that.
+  public var desiredExpiryTime: Timestamp
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(expectedExpiryTime: Timestamp, desiredExpiryTime: Timestamp) {
+    self.expectedExpiryTime = expectedExpiryTime
+    self.desiredExpiryTime = desiredExpiryTime
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      expectedExpiryTime: Timestamp(millisecondsSince1970: 0),
+      desiredExpiryTime: Timestamp(millisecondsSince1970: 0))
+  }
+}
+
+extension PlayDeferralInfo: JSONObject {
+  package enum Field: String, CaseIterable {
+    case expectedExpiryTime = "expectedExpiryTimeMillis"
+    case desiredExpiryTime = "desiredExpiryTimeMillis"
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .expectedExpiryTime, .desiredExpiryTime,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .expectedExpiryTime: try coder.code(&expectedExpiryTime, as: MillisecondsString.self)
+    case .desiredExpiryTime: try coder.code(&desiredExpiryTime, as: MillisecondsString.self)
+    }
+  }
+}
+
+/// The new time of a deferred subscription.
+public struct DeferSubscriptionV1Response: Sendable, Hashable {
+  /// The time.
+  public var newExpiryTime: Timestamp?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension DeferSubscriptionV1Response: JSONObject {
+  package enum Field: String, CaseIterable {
+    case newExpiryTime = "newExpiryTimeMillis"
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .newExpiryTime: try coder.code(&newExpiryTime, as: MillisecondsString.self)
     }
   }
 }

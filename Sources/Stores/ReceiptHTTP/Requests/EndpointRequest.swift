@@ -133,11 +133,24 @@ package struct RequestLimits: Sendable {
       "It must be \(range.lowerBound) to \(range.upperBound), not \(value).")
   }
 
+  package mutating func requireDistinct(_ texts: [String]?, at place: String) {
+    require(texts.map { Set($0).count == $0.count } ?? true, at: place, "No two may be equal.")
+  }
+
+  package mutating func requireIdentifier(_ text: String?, atMost limit: Int, at place: String) {
+    let isIdentifier =
+      text.map { text in
+        1...limit ~= text.utf8.count
+          && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || ["_", "-"].contains($0) }
+      } ?? true
+    require(isIdentifier, at: place, "It must be 1 to \(limit) ASCII letters, digits, _ and -.")
+  }
+
   package mutating func requireNotEmpty(_ text: String?, at place: String) {
     require(text?.isEmpty != true, at: place, "It must not be empty.")
   }
 
   package mutating func requireNotEmpty<Element>(_ elements: [Element]?, at place: String) {
-    require(elements?.isEmpty != true, at: place, "It must not be empty; leave it out instead.")
+    require(elements?.isEmpty != true, at: place, "It must not be empty.")
   }
 }

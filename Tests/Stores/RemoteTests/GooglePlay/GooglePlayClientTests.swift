@@ -95,6 +95,8 @@ import Testing
     Refused(status: 408, name: "DEADLINE_EXCEEDED", code: .other, requests: 4),
     Refused(status: 409, name: "ABORTED", reason: "concurrentUpdate", code: .conflict, requests: 4),
     Refused(
+      status: 409, name: "ALREADY_EXISTS", reason: "alreadyExists", code: .alreadyExists, requests: 1),
+    Refused(
       status: 410, name: "FAILED_PRECONDITION", reason: "purchaseTokenNoLongerValid",
       code: .tokenNoLongerValid, requests: 1),
     Refused(status: 418, name: "TEAPOT", code: .other, requests: 1),
@@ -146,6 +148,26 @@ import Testing
         .acknowledgeSubscription(of: "pro", token: "t", with: SubscriptionAcknowledgeRequest()))
     case .refundSubscription: try await client.send(.refundSubscription(of: "pro", token: "t"))
     case .revokeSubscriptionV1: try await client.send(.revokeSubscriptionV1(of: "pro", token: "t"))
+    case .cancelSubscription:
+      _ = try await client.send(.cancelSubscription("t", with: PlayRequests.cancel(.userStopsRenewals)))
+    case .cancelSubscriptionV1: try await client.send(.cancelSubscriptionV1(of: "pro", token: "t"))
+    case .deferSubscription:
+      _ = try await client.send(.deferSubscription("t", with: PlayRequests.deferral(days: 7, "e")))
+    case .deferSubscriptionV1:
+      _ = try await client.send(
+        .deferSubscriptionV1(of: "pro", token: "t", with: PlayRequests.deferral(from: 1000, to: 2000)))
+    case .order: _ = try await client.send(.order("GPA.1"))
+    case .orders: _ = try await client.send(.orders(["GPA.1", "GPA.2"]))
+    case .reviewRefund: try await client.send(.reviewRefund(of: "GPA.1", with: PlayRequests.statement()))
+    case .createExternalTransaction:
+      _ = try await client.send(.createExternalTransaction("x", with: PlayRequests.externalTransaction()))
+    case .externalTransaction: _ = try await client.send(.externalTransaction("x"))
+    case .refundExternalTransaction:
+      _ = try await client.send(.refundExternalTransaction("x", with: PlayRequests.fullRefund))
+    case .catalogSubscriptions: _ = try await client.send(.catalogSubscriptions())
+    case .catalogOffers: _ = try await client.send(.catalogOffers(of: "-", basePlanId: "-"))
+    case .catalogProducts: _ = try await client.send(.catalogProducts())
+    case .catalogProduct: _ = try await client.send(.catalogProduct("coins"))
     }
   }
 

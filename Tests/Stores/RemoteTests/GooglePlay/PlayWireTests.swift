@@ -66,6 +66,67 @@ import Testing
     #expect(page.voidedPurchases?.first?.voidedReason == .chargeback)
   }
 
+  @Test("an order with everything that is documented")
+  func order() throws {
+    let order = try Self.roundTrip(
+      """
+      {"orderId":"GPA.1-2-3-4..0","purchaseToken":"t","state":"PARTIALLY_REFUNDED",\
+      "createTime":"2026-01-02T03:04:05.000Z","lastEventTime":"2026-01-05T00:00:00.000Z",\
+      "buyerAddress":{"buyerState":"CA","buyerCountry":"US","buyerPostcode":"94043"},\
+      "total":{"currencyCode":"EUR","units":"4","nanos":990000000},"tax":{"currencyCode":"EUR"},\
+      "lineItems":[{"productId":"pro","productTitle":"Pro","listingPrice":{"units":"5"},"total":{"units":"4"},\
+      "tax":{},"subscriptionDetails":{"basePlanId":"monthly","offerId":"trial","offerPhase":"FREE_TRIAL",\
+      "offerPhaseDetails":{"prorationPeriodDetails":{"originalOfferPhase":"INTRODUCTORY"}},\
+      "servicePeriodStartTime":"2026-01-02T03:04:05.000Z","servicePeriodEndTime":"2026-02-02T03:04:05.000Z"}},\
+      {"productId":"coins","oneTimePurchaseDetails":{"quantity":2,"offerId":"o","purchaseOptionId":"buy",\
+      "rentalDetails":{},"preorderDetails":{}}},{"productId":"com.example.app","paidAppDetails":{}}],\
+      "orderDetails":{"taxInclusive":true},"orderHistory":{"partialRefundEvents":[{"createTime":\
+      "2026-01-05T00:00:00.000Z","processTime":"2026-01-05T00:00:01.000Z","state":"PROCESSED_SUCCESSFULLY",\
+      "refundDetails":{"total":{"units":"1"},"tax":{"nanos":1}}}],"processedEvent":{"eventTime":\
+      "2026-01-02T03:04:05.000Z"},"cancellationEvent":{"eventTime":"2026-01-02T03:04:05.000Z"},"refundEvent":\
+      {"eventTime":"2026-01-06T00:00:00.000Z","refundDetails":{"total":{}},"refundReason":"CHARGEBACK"}},\
+      "developerRevenueInBuyerCurrency":{"units":"-1","nanos":-500000000},"pointsDetails":{"pointsOfferId":"p",\
+      "pointsCouponValue":{"units":"2"},"pointsDiscountRateMicros":"500000","pointsSpent":"100"},\
+      "salesChannel":"OUTSIDE_PLAY_STORE","future":{"a":1}}
+      """, PlayOrder.self)
+    #expect(order.state == .partiallyRefunded)
+    #expect(order.orderHistory?.refundEvent?.refundReason == .chargeback)
+    #expect(order.orderHistory?.partialRefundEvents?.first?.state == .processed)
+    #expect(order.pointsDetails?.pointsDiscountRateMicros == 500_000)
+    #expect(order.lineItems?.first?.subscriptionDetails?.offerPhase == .freeTrial)
+    let unknown = try Self.roundTrip(#"{"state":"FROZEN","salesChannel":"KIOSK"}"#, PlayOrder.self)
+    #expect(unknown.state == .unknown("FROZEN"))
+  }
+
+  @Test("the phase before a change of the product is read by both names, and written by the documented one")
+  func originalOfferPhase() throws {
+    for name in ["originalOfferPhase", "originalOfferPhaseType"] {
+      let period = try PlayProrationPeriod(
+        json: Array(#"{"\#(name)":"BASE"}"#.utf8), part: "answer", limits: .standard)
+      #expect(period.originalOfferPhase == .base)
+      #expect(String(decoding: period.encodedJSON(), as: UTF8.self) == #"{"originalOfferPhaseType":"BASE"}"#)
+    }
+  }
+
+  @Test("a pre-order says when it is released, and durations are whole seconds")
+  func spellings() throws {
+    let offer = try Self.roundTrip(
+      #"{"preorderOfferDetails":{"preorderReleaseTime":"2026-01-02T03:04:05.000Z"}}"#,
+      PlayProductOfferDetails.self)
+    #expect(
+      offer.preorderOfferDetails?.preorderReleaseTime == (try Timestamp(iso8601: "2026-01-02T03:04:05Z")))
+    let context = try Self.roundTrip(
+      #"{"deferDuration":"86400s","etag":"e","validateOnly":true}"#, PlayDeferralContext.self)
+    #expect(context.deferSeconds == 86_400)
+    for text in ["86400", "86400.5s", "+86400s", "086400s", "s", "P1D", "9223372036854775808s"] {
+      let error = #expect(throws: MalformedReceipt.self) {
+        try PlayDeferralContext(
+          json: Array(#"{"deferDuration":"\#(text)","etag":"e"}"#.utf8), part: "answer", limits: .standard)
+      }
+      #expect(error?.place == .jsonPath("$.deferDuration"))
+    }
+  }
+
   @Test("64-bit integers come as strings or numbers, and nothing else")
   func integers() throws {
     let number = try VoidedPurchase(
