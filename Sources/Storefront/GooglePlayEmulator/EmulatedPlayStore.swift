@@ -22,6 +22,8 @@ public final class EmulatedPlayStore: Sendable {
   package let packageName: String
   /// `true` if purchases are those of licence testers by default.
   let isTest: Bool
+  /// The two letters of the region in which it sells; `nil` if the storefront is unknown.
+  let region: String?
   /// The engine, with its clock, its faults and its statistics.
   let host: EmulatedAppStore
   let ledger: PlayLedger
@@ -68,6 +70,7 @@ public final class EmulatedPlayStore: Sendable {
     configuration.clock = clientClock
     self.packageName = packageName
     self.isTest = isTest
+    region = StorefrontRegion(countryCode: options.engine.storefront)?.regionCode
     self.pending = pending
     host = try EmulatedAppStore(
       configuration, signing: signing, clock: clock, catalog: catalog, storage: storage, options: options)
@@ -134,6 +137,7 @@ public final class EmulatedPlayStore: Sendable {
   func respond(to request: EmulatorRequest, path: [String], _ tokens: TokenEndpoint?) async
     -> RemoteResponse
   {
+    let request = request.withQueryOfBody()
     let authorization = request.header("Authorization")
     guard let (route, parameters) = PlayRoute.match(request.method, path) else {
       host.statistics.count("unknown", authorization: authorization)
@@ -194,6 +198,17 @@ public final class EmulatedPlayStore: Sendable {
     }
     key.withLock { $0 = (pem, appKey) }
     return appKey
+  }
+}
+
+extension EmulatorRequest {
+  /// The `GET` that a client meant whose query is too long for a URL, and in the body of a `POST`.
+  fileprivate func withQueryOfBody() -> EmulatorRequest {
+    guard method == "POST", header("X-HTTP-Method-Override") == "GET" else { return self }
+    let form = EmulatorRequest("GET", target: "/?" + String(decoding: body, as: UTF8.self))
+    var request = self
+    (request.method, request.query, request.body) = ("GET", query + form.query, [])
+    return request
   }
 }
 

@@ -34,7 +34,7 @@ struct PlayControl {
         _ = try DecisionControl(control: request.body)
         try await endPause(of: token)
       } else if Self.engineControls.contains(name) {
-        let response = try await forward(request, name, try await translated(request.body))
+        let response = try await forward(request, name, try await translated(request.body, of: name))
         guard response.status == 200 else { return response }
         // The engine's own notifications are the App Store's, so they are left out.
         answer = try Self.members(of: response.body, without: "notifications")
@@ -67,12 +67,15 @@ struct PlayControl {
   }
 
   /// The request with the engine's transaction in place of the purchase token.
-  private func translated(_ body: [UInt8]) async throws -> [UInt8] {
+  private func translated(_ body: [UInt8], of name: String) async throws -> [UInt8] {
     let json = try JSONValue(parsing: body)
     guard let token = json["purchaseToken"]?.string else { return body }
     let purchase = try await purchase(token)
     guard purchase.endDate == nil, let original = purchase.originalTransactionId else {
       throw Failure("The purchase \"\(token)\" was not paid for, or was replaced by another one.")
+    }
+    if name == "resume", purchase.canceller == .developer {
+      throw Failure("The developer cancelled the subscription: the customer cannot restore it.")
     }
     let others = try Self.members(of: body, without: "purchaseToken")
     return (others + ["originalTransactionId": original]).encoded()
@@ -104,6 +107,7 @@ struct PlayControl {
     case "purchase": return try await signed(purchase(request.value("token") ?? ""))
     case "key": return ["publicKey": try await store.publicKey()]
     case "token-faults": return ["faults": PushTokenFault.allCases.map(\.rawValue)]
+    case "refund-review": return try await review(of: request.value("orderId") ?? "")
     case "clock", "state": return try Self.members(of: await forward(request, name, []).body)
     default: throw Failure("There is no such control: GET play/\(name).")
     }
@@ -118,6 +122,8 @@ struct PlayControl {
     case "approve", "decline":
       try await decide(read(DecisionControl.self).purchaseToken, isApproved: name == "approve")
     case "refund": try await refund(read())
+    case "chargeback": return try await dispute(read(ChargebackControl.self).orderId)
+    case "decide-refund": try await decide(read())
     case "pause":
       let pause = try read(PauseControl.self)
       try require(pause.days, "days", in: 1...92)
@@ -188,14 +194,66 @@ struct PlayControl {
   }
 
   private func refund(_ control: PlayRefundControl) async throws {
-    let order = control.orderId
-    let (source, reason) = (control.source.number, control.reason.number)
     try await store.exclusively { [store] in
-      guard let purchase = try await store.ledger.purchase(.order(order)),
-        let transaction = purchase.orders.first(where: { $0.orderId == order })?.transactionId
-      else { throw Failure("There is no order \"\(order)\" that was charged for.") }
-      try await store.refund(transaction, of: purchase, source: source, reason: reason, amount: .full)
+      let (purchase, _, transaction) = try await store.chargedOrder(control.orderId)
+      try await store.refund(
+        transaction, of: purchase, source: control.source.number, reason: control.reason.number, amount: .full
+      )
     }
+  }
+
+  /// Opens the review of a disputed order.
+  private func dispute(_ orderId: String) async throws -> JSONMembers {
+    let token = PlayLedger.newToken()
+    try await store.exclusively { [store] in
+      var (purchase, index, _) = try await store.chargedOrder(orderId)
+      let order = purchase.orders[index]
+      guard !order.isRefunded, order.voidedSource == nil, order.review?.isOpen != true else {
+        throw Failure("The order \"\(orderId)\" was refunded, or has a pending review.")
+      }
+      purchase.orders[index].review = PlayRefundReview().with {
+        $0.token = token
+        $0.date = store.now
+      }
+      try await store.ledger.put(purchase)
+      try await store.post(
+        "pendingRefundReviewNotification",
+        [
+          "version": "1.0", "pendingRefundToken": token, "orderId": orderId,
+          "refundReason": VoidingReason.chargeback.number,
+          "obfuscatedAccountId": purchase.obfuscatedAccountId,
+          "obfuscatedProfileId": purchase.obfuscatedProfileId,
+        ])
+    }
+    return ["pendingRefundToken": token]
+  }
+
+  /// Closes the review of a disputed order.
+  private func decide(_ control: DecideRefundControl) async throws {
+    try await store.exclusively { [store] in
+      var (purchase, index, transaction) = try await store.chargedOrder(control.orderId)
+      guard purchase.orders[index].review?.isOpen == true else {
+        throw Failure("The order \"\(control.orderId)\" has no pending review.")
+      }
+      purchase.orders[index].review?.isRefunded = control.isRefunded
+      if control.isRefunded {
+        return try await store.refund(
+          transaction, of: purchase, source: VoidingSource.google.number,
+          reason: VoidingReason.chargeback.number, amount: .full)
+      }
+      try await store.ledger.put(purchase)
+    }
+  }
+
+  private func review(of orderId: String) async throws -> JSONMembers {
+    let (purchase, index, _) = try await store.chargedOrder(orderId)
+    guard let review = purchase.orders[index].review else {
+      throw Failure("The order \"\(orderId)\" has no review.")
+    }
+    return [
+      "orderId": orderId, "pendingRefundToken": review.token, "date": review.date, "answer": review.answer,
+      "answerDate": review.answerDate, "isRefunded": review.isRefunded,
+    ]
   }
 
   /// Pushes a test notification whose token has a fault, once.
@@ -228,6 +286,19 @@ struct PlayControl {
         }, "nextAttempt": message.nextAttempt,
       ]
     }
+  }
+}
+
+extension EmulatedPlayStore {
+  /// An order that was charged for, the purchase that it is of, and the transaction that charged for it.
+  fileprivate func chargedOrder(
+    _ orderId: String
+  ) async throws -> (purchase: PlayPurchase, index: Int, transaction: String) {
+    guard let purchase = try await ledger.purchase(.order(orderId)),
+      let index = purchase.orders.firstIndex(where: { $0.orderId == orderId }),
+      let transaction = purchase.orders[index].transactionId
+    else { throw PlayControl.Failure("There is no order \"\(orderId)\" that was charged for.") }
+    return (purchase, index, transaction)
   }
 }
 

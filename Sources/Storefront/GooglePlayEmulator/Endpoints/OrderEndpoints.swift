@@ -6,9 +6,28 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import Storefront
 
-/// The endpoints `orders.refund` and `purchases.voidedpurchases.list`.
+/// The endpoints `orders` and `purchases.voidedpurchases.list`.
 enum OrderEndpoints {
   static let routes = [
+    PlayRoute("GET", "orders/{}", .orders, .viewFinancialData) { call in
+      PlayCall.json(try await call.orderAnswer(call.parameter(0)))
+    },
+    PlayRoute("GET", "orders:batchGet", .orders, .viewFinancialData) { call in
+      let names = call.request.query.filter { $0.name == "orderIds" }.map(\.value)
+      try call.require { limits in
+        limits.requireNotEmpty(names, at: "orderIds")
+        limits.requireCount(names, atMost: 1000, at: "orderIds")
+        limits.requireDistinct(names, at: "orderIds")
+      }
+      var answer = PlayOrdersResponse()
+      answer.orders = []
+      for name in names { answer.orders?.append(try await call.orderAnswer(name)) }
+      return PlayCall.json(answer)
+    },
+    PlayRoute("POST", "orders/{}:reviewrefund", .orders, .manageOrders) { call in
+      try await review(call.body(ReviewRefundRequest.self), call)
+      return .empty()
+    },
     PlayRoute("POST", "orders/{}:refund", .orders, .manageOrders) { call in
       try await refund(call.parameter(0), revokes: call.flag("revoke"), call)
       return PlayCall.noContent
@@ -20,9 +39,7 @@ enum OrderEndpoints {
 
   /// Refunds an order. Without revocation the customer keeps the purchase, and the engine is not informed.
   static func refund(_ orderId: String, revokes: Bool, _ call: PlayCall) async throws {
-    guard let purchase = try await call.ledger.purchase(.order(orderId)),
-      let index = purchase.orders.firstIndex(where: { $0.orderId == orderId })
-    else { throw PlayError.orderNotFound }
+    let (purchase, index) = try await call.order(orderId)
     let order = purchase.orders[index]
     guard let transaction = order.transactionId, !order.isRefunded, order.voidedSource == nil else {
       throw PlayError.alreadyRefunded
@@ -33,10 +50,34 @@ enum OrderEndpoints {
     if revokes {
       try await call.play.refund(transaction, of: purchase, source: 1, reason: 0, amount: .full)
     } else {
-      try await call.change(purchase) { $0.orders[index].isRefunded = true }
+      try await call.change(purchase) {
+        $0.orders[index].isRefunded = true
+        $0.orders[index].refundDate = call.now
+      }
     }
   }
 
+  /// Keeps the first statement about a disputed order. Later ones are ignored.
+  private static func review(_ request: ReviewRefundRequest, _ call: PlayCall) async throws {
+    guard [.decline, .approve, .neutral].contains(request.refundPreference) else {
+      throw PlayError.invalidArgument("Invalid value at 'refundPreference'")
+    }
+    let (purchase, index) = try await call.order(call.parameter(0))
+    guard let review = purchase.orders[index].review, review.token == request.pendingRefundToken else {
+      throw PlayError.noPendingReview
+    }
+    guard review.answer == nil else { return }
+    guard review.isOpen, call.now <= review.date.addingSeconds(longestReview) else {
+      throw PlayError.noPendingReview
+    }
+    let statement = try JSONValue(parsing: request.encodedJSON())
+    try await call.change(purchase) {
+      $0.orders[index].review?.answer = statement
+      $0.orders[index].review?.answerDate = call.now
+    }
+  }
+
+  private static let longestReview: Double = 86_400
   private static let longestRefund: Double = 1096 * 86_400
   private static let shownDays: Double = 30
   private static let mostResults: Int64 = 1000

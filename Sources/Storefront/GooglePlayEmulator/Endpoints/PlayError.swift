@@ -75,6 +75,16 @@ extension PlayError {
     400, "FAILED_PRECONDITION", "orderAlreadyRefunded", "The order was refunded already.")
   static let concurrentUpdate = Self(
     409, "ABORTED", "concurrentUpdate", "The purchase was changed meanwhile. Get it again.")
+  static let staleTag = Self(
+    400, "FAILED_PRECONDITION", "staleEtag", "The etag is not that of the subscription now. Get it again.")
+  static let noPendingReview = Self(
+    400, "FAILED_PRECONDITION", "pendingRefundTokenInvalid",
+    "The order has no pending refund review with this token.")
+  static let externalTransactionNotFound = Self(
+    404, "NOT_FOUND", "externalTransactionNotFound", "The external transaction was not found.")
+  static let alreadyExists = Self(
+    409, "ALREADY_EXISTS", "alreadyExists", "The identifier is in use already.")
+  static let productNotFound = Self(404, "NOT_FOUND", "productNotFound", "The product was not found.")
   static let notFound = Self(404, "NOT_FOUND", "notFound", "Not Found", domain: "global")
 
   static func invalidArgument(_ message: String) -> Self {

@@ -28,6 +28,7 @@ struct PlayRoute: Sendable {
 
   static let all: [PlayRoute] =
     ProductEndpoints.routes + SubscriptionEndpoints.routes + OrderEndpoints.routes
+    + ExternalTransactionEndpoints.routes + CatalogEndpoints.routes
 
   /// The route of a path, and the segments for its `{}`.
   static func match(_ method: String, _ path: [String]) -> (route: PlayRoute, parameters: [String])? {
@@ -69,11 +70,25 @@ struct PlayCall {
     return value
   }
 
-  /// The body. An empty body counts as an empty object.
-  func body<Body: JSONObject>(_ type: Body.Type) throws(PlayError) -> Body {
+  /// The body, with the rules that the client checks before it sends one. An empty body counts as an empty object.
+  func body<Body: WireRequest>(_ type: Body.Type) throws(PlayError) -> Body {
     let bytes = request.body.isEmpty ? Array("{}".utf8) : request.body
-    do throws(MalformedReceipt) { return try Body(json: bytes, part: "request", limits: .standard) } catch {
+    let body: Body
+    do throws(MalformedReceipt) { body = try Body(json: bytes, part: "request", limits: .standard) } catch {
       throw .invalidArgument("Invalid JSON payload received. \(error.description)")
+    }
+    try require { limits in
+      body.checkFields(&limits, at: "$")
+      body.checkRules(&limits)
+    }
+    return body
+  }
+
+  func require(_ rules: (inout RequestLimits) -> Void) throws(PlayError) {
+    var limits = RequestLimits()
+    rules(&limits)
+    if let violation = limits.violation {
+      throw .invalidArgument("Invalid value at '\(violation.place)': \(violation.message)")
     }
   }
 

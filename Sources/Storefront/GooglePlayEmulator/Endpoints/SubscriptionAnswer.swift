@@ -73,7 +73,7 @@ extension PlayView {
     }
     let product = catalog.products.first { $0.productIdentifier == item.productId }
     item.offerDetails = PlayOfferDetails().with {
-      $0.basePlanId = product?.subscription?.period.description.lowercased()
+      $0.basePlanId = product?.basePlanId
       $0.offerId = transaction?.offerIdentifier
     }
     item.offerPhase = PlayOfferPhase().with {
@@ -106,10 +106,6 @@ extension PlayView {
   }
 
   private func money(_ thousandths: Int64) -> PlayMoney {
-    PlayMoney().with {
-      $0.currencyCode = transaction?.currency
-      $0.units = thousandths / 1000
-      $0.nanos = thousandths % 1000 * 1_000_000
-    }
+    PlayMoney(thousandths: thousandths, transaction?.currency)
   }
 }

@@ -21,10 +21,6 @@ enum SubscriptionEndpoints {
       let request = try call.body(RevokeSubscriptionRequest.self)
       let context = request.revocationContext
       let view = try await call.view(call.parameter(0), isSubscription: true)
-      guard
-        [context.fullRefund != nil, context.proratedRefund != nil, context.itemBasedRefund != nil]
-          .count(where: { $0 }) == 1
-      else { throw PlayError.invalidArgument("Exactly one kind of refund must be set.") }
       if let item = context.itemBasedRefund, item.productId != view.transaction?.productId {
         throw PlayError.invalidArgument("The subscription has no such item.")
       }
@@ -32,32 +28,30 @@ enum SubscriptionEndpoints {
       return PlayCall.json(RevokeSubscriptionResponse())
     },
     PlayRoute("POST", v2 + ":cancel", .subscriptionUpdates, .manageOrders) { call in
-      let json = try object(call)
+      let type = try call.body(CancelSubscriptionRequest.self).cancellationContext.cancellationType
       let view = try await call.view(call.parameter(0), isSubscription: true)
-      switch json["cancellationContext"]?["cancellationType"]?.string {
-      case "USER_REQUESTED_STOP_RENEWALS"?: try await cancel(view, call, by: .user)
-      case "DEVELOPER_REQUESTED_STOP_PAYMENTS"?: try await cancel(view, call, by: .developer)
-      default: throw PlayError.invalidArgument("Invalid value at 'cancellationContext.cancellationType'")
+      switch type {
+      case .userStopsRenewals: try await cancel(view, call, by: .user)
+      case .developerStopsPayments: try await cancel(view, call, by: .developer)
+      case .unspecified, .unknown:
+        throw PlayError.invalidArgument("Invalid value at 'cancellationContext.cancellationType'")
       }
-      return .json(.object([]))
+      return PlayCall.json(CancelSubscriptionResponse())
     },
     PlayRoute("POST", v2 + ":defer", .subscriptionUpdates, .manageOrders) { call in
-      let context = try object(call)["deferralContext"]
+      let context = try call.body(DeferSubscriptionRequest.self).deferralContext
       let view = try await call.view(call.parameter(0), isSubscription: true)
-      guard let tag = context?["etag"]?.string, let text = context?["deferDuration"]?.string,
-        text.hasSuffix("s"), let seconds = Double(text.dropLast()), seconds > 0, seconds <= longestDeferral
-      else { throw PlayError.invalidArgument("'deferralContext' needs etag and deferDuration.") }
-      guard tag == view.subscription(of: call.ledger.store.catalog).etag else {
-        throw PlayError.concurrentUpdate
+      guard context.etag == view.subscription(of: call.ledger.store.catalog).etag else {
+        throw PlayError.staleTag
       }
       guard let expiry = view.expiryDate else { throw PlayError.subscriptionNotOwned }
-      let end = expiry.addingSeconds(seconds)
-      if context?["validateOnly"]?.flag != true { try await postpone(view, call, to: end) }
-      return .json([
-        "itemExpiryTimeDetails": [
-          ["productId": view.transaction?.productId, "expiryTime": end.iso8601] as JSONMembers
-        ]
-      ])
+      let end = expiry.addingSeconds(Double(context.deferSeconds))
+      if context.validateOnly != true { try await postpone(view, call, to: end) }
+      let item = PlayItemExpiry().with {
+        $0.productId = view.transaction?.productId
+        $0.expiryTime = end
+      }
+      return PlayCall.json(DeferSubscriptionResponse().with { $0.itemExpiryTimeDetails = [item] })
     },
     PlayRoute("POST", v1 + ":acknowledge", .subscriptionUpdates) { call in
       let request = try call.body(SubscriptionAcknowledgeRequest.self)
@@ -78,23 +72,16 @@ enum SubscriptionEndpoints {
       return PlayCall.noContent
     },
     PlayRoute("POST", v1 + ":defer", .subscriptionUpdates, .manageOrders) { call in
-      let info = try object(call)["deferralInfo"]
-      func time(_ name: String) throws(PlayError) -> Timestamp {
-        guard let text = info?[name]?.string, let milliseconds = Int64(text) else {
-          throw .invalidArgument("Invalid value at 'deferralInfo.\(name)'")
-        }
-        return Timestamp(millisecondsSince1970: Double(milliseconds))
-      }
+      let info = try call.body(DeferSubscriptionV1Request.self).deferralInfo
       let view = try await owned(call)
-      let (expected, desired) = (try time("expectedExpiryTimeMillis"), try time("desiredExpiryTimeMillis"))
-      guard let expiry = view.expiryDate, expected.wholeMilliseconds == expiry.wholeMilliseconds else {
-        throw PlayError.concurrentUpdate
-      }
-      guard desired > expiry, desired <= expiry.addingSeconds(longestDeferral) else {
+      guard let expiry = view.expiryDate,
+        info.expectedExpiryTime.wholeMilliseconds == expiry.wholeMilliseconds
+      else { throw PlayError.concurrentUpdate }
+      guard info.desiredExpiryTime <= expiry.addingSeconds(longestDeferral) else {
         throw PlayError.invalidArgument("Invalid value at 'deferralInfo.desiredExpiryTimeMillis'")
       }
-      try await postpone(view, call, to: desired)
-      return .json(["newExpiryTimeMillis": String(desired.wholeMilliseconds)])
+      try await postpone(view, call, to: info.desiredExpiryTime)
+      return PlayCall.json(DeferSubscriptionV1Response().with { $0.newExpiryTime = info.desiredExpiryTime })
     },
     PlayRoute("POST", v1 + ":refund", .orders, .manageOrders) { call in
       let view = try await owned(call)
@@ -109,13 +96,6 @@ enum SubscriptionEndpoints {
   ]
 
   private static let longestDeferral: Double = 366 * 86_400
-
-  private static func object(_ call: PlayCall) throws(PlayError) -> JSONValue {
-    guard let json = try? JSONValue(parsing: call.request.body), json.object != nil else {
-      throw .invalidArgument("Invalid JSON payload received.")
-    }
-    return json
-  }
 
   private static func owned(_ call: PlayCall) async throws -> PlayView {
     let view = try await call.view(call.parameter(1), isSubscription: true)

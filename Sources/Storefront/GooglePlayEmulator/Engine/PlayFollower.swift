@@ -71,7 +71,8 @@ struct PlayFollower {
     if [.didRenew, .didFailToRenew, .expired].contains(event.type) { purchase.endPause() }
     switch (event.type, event.subtype) {
     case (.didRenew, _):
-      change.addOrder(of: transaction.transactionId, at: date, to: &purchase)
+      change.addOrder(
+        of: transaction.transactionId, at: date, until: transaction.expiresDate, to: &purchase)
       post(wasSuspended ? 1 : 2, of: purchase, at: date, &change)
     case (.didFailToRenew, .gracePeriod?): post(6, of: purchase, at: date, &change)
     case (.didFailToRenew, _), (.gracePeriodExpired, _): post(5, of: purchase, at: date, &change)
@@ -158,7 +159,8 @@ struct PlayFollower {
     purchase.linkedToken = linked
     purchase.acknowledgementDeadline = event.signedDate.addingSeconds(
       EmulatedPlayStore.acknowledgementDays * 86_400)
-    change.addOrder(of: isCharged ? identifier : nil, at: event.signedDate, to: &purchase)
+    change.addOrder(
+      of: isCharged ? identifier : nil, at: event.signedDate, until: transaction.expiresDate, to: &purchase)
     if purchase.isSubscription, let original = transaction.originalTransactionId {
       change.name(purchase, .current(original))
     }
@@ -200,6 +202,7 @@ struct PlayFollower {
     else { return }
     let source = purchase.orders[index].voidedSource ?? 0
     purchase.orders[index].voidedSource = source
+    purchase.orders[index].refundDate = date
     let order = purchase.orders[index]
     let voided = PlayVoidedPurchase().with {
       $0.token = purchase.token

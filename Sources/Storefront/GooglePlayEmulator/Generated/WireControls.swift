@@ -153,6 +153,75 @@ extension PlayRefundControl: JSONRecord {
   }
 }
 
+/// A customer disputes an order at the bank: `chargeback`.
+struct ChargebackControl: Sendable, Hashable {
+  /// The order.
+  var orderId: String
+
+  /// Creates one from its fields.
+  init(orderId: String) {
+    self.orderId = orderId
+  }
+
+  /// One to decode into, which sets every required field.
+  init() {
+    self.init(orderId: "")
+  }
+}
+
+extension ChargebackControl: JSONRecord {
+  enum Field: String, CaseIterable {
+    case orderId
+  }
+
+  static let fieldNames = JSONFieldNames<Field>(required: [
+    .orderId
+  ])
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .orderId: try coder.code(&orderId)
+    }
+  }
+}
+
+/// Google decides over a disputed order: `decide-refund`.
+struct DecideRefundControl: Sendable, Hashable {
+  /// The order.
+  var orderId: String
+  /// `true` if the order is refunded and revoked.
+  var isRefunded: Bool
+
+  /// Creates one from its fields.
+  init(orderId: String, isRefunded: Bool) {
+    self.orderId = orderId
+    self.isRefunded = isRefunded
+  }
+
+  /// One to decode into, which sets every required field.
+  init() {
+    self.init(orderId: "", isRefunded: false)
+  }
+}
+
+extension DecideRefundControl: JSONRecord {
+  enum Field: String, CaseIterable {
+    case orderId
+    case isRefunded
+  }
+
+  static let fieldNames = JSONFieldNames<Field>(required: [
+    .orderId, .isRefunded,
+  ])
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .orderId: try coder.code(&orderId)
+    case .isRefunded: try coder.code(&isRefunded)
+    }
+  }
+}
+
 /// A subscription pauses from the end of its period: `pause`.
 struct PauseControl: Sendable, Hashable {
   /// The purchase.

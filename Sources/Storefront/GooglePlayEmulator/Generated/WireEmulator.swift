@@ -51,10 +51,14 @@ extension PlayQuotas {
     case subscriptionUpdates = "subscription-updates"
     /// Requests and changes of one-time purchases.
     case oneTimePurchases = "one-time-purchases"
-    /// Refunds of orders.
+    /// Requests for orders, refunds and reviews.
     case orders
     /// Lists of voided purchases.
     case voidedPurchases = "voided-purchases"
+    /// Requests for and changes of external transactions.
+    case externalTransactions = "external-transactions"
+    /// Requests for the catalogue.
+    case monetization
   }
 }
 

@@ -22,7 +22,7 @@ struct PlayPurchase: Sendable, Hashable {
   /// The engine's original transaction.
   var originalTransactionId: String?
   /// The purchase itself and its renewals.
-  var orders: [PlayOrder] = []
+  var orders: [PlayOrderRecord] = []
   /// The date of the purchase.
   var purchaseDate: Timestamp = Timestamp(millisecondsSince1970: 0)
   /// The date by which it must be acknowledged; `nil` once it was.
@@ -128,15 +128,21 @@ extension PlayPurchase: JSONObject {
 }
 
 /// An order: the purchase, or one of its renewals.
-struct PlayOrder: Sendable, Hashable {
+struct PlayOrderRecord: Sendable, Hashable {
   /// The identifier.
   var orderId: String = ""
   /// The engine's transaction; `nil` if nothing was charged, as for a sign-up after a cancellation.
   var transactionId: String?
   /// The date.
   var date: Timestamp = Timestamp(millisecondsSince1970: 0)
+  /// The end of the period of a subscription that it paid for, as it was then.
+  var periodEnd: Timestamp?
   /// `true` if it was refunded without being revoked.
   var isRefunded: Bool = false
+  /// The date of a refund of either kind.
+  var refundDate: Timestamp?
+  /// The review of a dispute about it.
+  var review: PlayRefundReview?
   /// The source of a refund with revocation; `nil` if there was no such refund.
   var voidedSource: Int64?
   /// The reason of a refund with revocation.
@@ -145,12 +151,15 @@ struct PlayOrder: Sendable, Hashable {
   var unknownFields: [JSONMember] = []
 }
 
-extension PlayOrder: JSONObject {
+extension PlayOrderRecord: JSONObject {
   enum Field: String, CaseIterable {
     case orderId
     case transactionId
     case date
+    case periodEnd
     case isRefunded
+    case refundDate
+    case review
     case voidedSource
     case voidedReason
   }
@@ -164,9 +173,52 @@ extension PlayOrder: JSONObject {
     case .orderId: try coder.code(&orderId)
     case .transactionId: try coder.code(&transactionId)
     case .date: try coder.code(&date)
+    case .periodEnd: try coder.code(&periodEnd)
     case .isRefunded: try coder.code(&isRefunded)
+    case .refundDate: try coder.code(&refundDate)
+    case .review: try coder.code(&review)
     case .voidedSource: try coder.code(&voidedSource)
     case .voidedReason: try coder.code(&voidedReason)
+    }
+  }
+}
+
+/// The review of a dispute about an order.
+struct PlayRefundReview: Sendable, Hashable {
+  /// The pending refund token.
+  var token: String = ""
+  /// The date of the notification.
+  var date: Timestamp = Timestamp(millisecondsSince1970: 0)
+  /// The developer's first statement.
+  var answer: JSONValue?
+  /// The date of the first statement.
+  var answerDate: Timestamp?
+  /// The decision; `nil` until it is made.
+  var isRefunded: Bool?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  var unknownFields: [JSONMember] = []
+}
+
+extension PlayRefundReview: JSONObject {
+  enum Field: String, CaseIterable {
+    case token
+    case date
+    case answer
+    case answerDate
+    case isRefunded
+  }
+
+  static let fieldNames = JSONFieldNames<Field>(required: [
+    .token
+  ])
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .token: try coder.code(&token)
+    case .date: try coder.code(&date)
+    case .answer: try coder.code(&answer)
+    case .answerDate: try coder.code(&answerDate)
+    case .isRefunded: try coder.code(&isRefunded)
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AppStoreEmulator
+internal import GooglePlay
 internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
@@ -23,11 +24,15 @@ struct PlayLedger: Sendable {
       records.append(.put(.playTokens, key: name.key, value: Array(purchase.token.utf8)))
     }
 
-    mutating func addOrder(of transactionId: String?, at date: Timestamp, to purchase: inout PlayPurchase) {
-      var order = PlayOrder()
+    mutating func addOrder(
+      of transactionId: String?, at date: Timestamp, until periodEnd: Timestamp?,
+      to purchase: inout PlayPurchase
+    ) {
+      var order = PlayOrderRecord()
       order.orderId = purchase.orders.isEmpty ? Self.newOrderId() : purchase.nextOrderId
       order.transactionId = transactionId
       order.date = date
+      order.periodEnd = periodEnd
       purchase.orders.append(order)
       name(purchase, .order(order.orderId))
       if let transactionId { name(purchase, .transaction(transactionId)) }
@@ -78,6 +83,15 @@ struct PlayLedger: Sendable {
     after key: String?, limit: Int
   ) async throws(LocalStoreError) -> [(key: String, record: PlayVoidedPurchase)] {
     try await list(.playVoided, after: key, limit: limit)
+  }
+
+  func externalTransaction(_ id: String) async throws(LocalStoreError) -> ExternalTransaction? {
+    try await row(id, in: .playExternal)
+  }
+
+  /// Returns `true` if the transaction has a partial refund with this identifier.
+  func hasRefund(_ refundId: String, of id: String) async throws(LocalStoreError) -> Bool {
+    try await store.value(of: StoreKey.joined(id, refundId), in: .playExternal) != nil
   }
 
   func messages(after number: Int64, limit: Int) async throws(LocalStoreError) -> [PlayMessage] {
@@ -141,6 +155,16 @@ struct PlayLedger: Sendable {
     try await commit(change)
   }
 
+  /// Stores an external transaction, and the identifier of its new partial refund.
+  func put(_ transaction: ExternalTransaction, refundId: String? = nil) async throws(LocalStoreError) {
+    let id = transaction.externalTransactionId ?? ""
+    var records: [RecordChange] = [.put(.playExternal, key: id, value: transaction.encodedJSON())]
+    if let refundId {
+      records.append(.put(.playExternal, key: StoreKey.joined(id, refundId), value: []))
+    }
+    try await store.commit(records)
+  }
+
   func record(
     _ attempt: PlayMessage.Attempt, of message: PlayMessage, due date: Timestamp, next: Timestamp?
   ) async throws(LocalStoreError) {
@@ -196,7 +220,7 @@ extension PlayPurchase {
   }
 
   /// The orders that were charged for.
-  var paidOrders: [PlayOrder] { orders.filter { $0.transactionId != nil } }
+  var paidOrders: [PlayOrderRecord] { orders.filter { $0.transactionId != nil } }
 
   /// The identifier of the next order: that of the first, followed by a number.
   var nextOrderId: String {

@@ -789,6 +789,8 @@ extension RecordCollection {
   package static let playDeadlines = RecordCollection(rawValue: "play-deadlines")
   /// Voided purchases, by date.
   package static let playVoided = RecordCollection(rawValue: "play-voided")
+  /// External transactions by identifier, and their partial refunds by both identifiers.
+  package static let playExternal = RecordCollection(rawValue: "play-external")
   /// Pub/Sub messages with the attempts to push them, by number.
   package static let playMessages = RecordCollection(rawValue: "play-messages")
   /// The messages to be pushed, by the date of the next attempt and number.
@@ -799,6 +801,7 @@ extension RecordCollection {
   /// Data of purchases that only Google Play has, kept beside them: it is dumped, loaded and removed with
   /// them.
   package static let ofPlay: [RecordCollection] = [
-    .playPurchases, .playTokens, .playDeadlines, .playVoided, .playMessages, .playDueMessages, .playHeader,
+    .playPurchases, .playTokens, .playDeadlines, .playVoided, .playExternal, .playMessages, .playDueMessages,
+    .playHeader,
   ]
 }

@@ -14,12 +14,18 @@ extension LocalStore {
       products: found, invalidProductIdentifiers: identifiers.subtracting(found.map(\.id)).sorted())
   }
 
-  /// A product with its present price, if it is for sale; otherwise `nil`.
-  private func product(_ identifier: String, preferredLocales: [Locale]) -> Product? {
-    guard var product = state?.engine.product(identifier), product.isForSale else { return nil }
+  /// A product with its present price, for sale or not; `nil` if there is no such product.
+  package func catalogProduct(_ identifier: String) -> CatalogProduct? {
+    guard var product = state?.engine.product(identifier) else { return nil }
     if let price = state?.engine.price(of: identifier), price != Milliunits.of(product.price) {
       product.price = Decimal(price) / 1000
     }
+    return product
+  }
+
+  /// A product with its present price, if it is for sale; otherwise `nil`.
+  private func product(_ identifier: String, preferredLocales: [Locale]) -> Product? {
+    guard let product = catalogProduct(identifier), product.isForSale else { return nil }
     return product.localized(preferredLocales: preferredLocales, storefrontLocale: options.storefrontLocale)
   }
 

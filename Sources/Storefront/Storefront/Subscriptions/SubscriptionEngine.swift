@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+package import FoundationEssentials
 package import ReceiptCodec
 
 /// Simulates the life of purchases: renewals, billing failures, offers, upgrades, refunds and Family Sharing. It emits
@@ -127,9 +127,9 @@ public struct SubscriptionEngine: Sendable {
 }
 
 /// Prices as in signed transactions: thousandths of the currency's unit.
-enum Milliunits {
+package enum Milliunits {
   /// A price in thousandths, truncated; `nil` if it is negative or too large.
-  static func of(_ price: Decimal) -> Int64? {
+  package static func of(_ price: Decimal) -> Int64? {
     guard price >= 0, price <= 9_000_000_000_000 else { return nil }
     // Computed from the decimal digits, to avoid binary floating point.
     let text = (price * 1000).description

@@ -89,8 +89,10 @@ import Testing
       } ?? []
     }
 
-    func buy(_ product: String) async throws -> (token: String, order: String) {
-      let answer = try await control("buy", #"{"account":"alice","productId":"\#(product)"}"#)
+    func buy(
+      _ product: String, account: String = "alice"
+    ) async throws -> (token: String, order: String) {
+      let answer = try await control("buy", #"{"account":"\#(account)","productId":"\#(product)"}"#)
       return (try #require(answer["purchaseToken"]?.string), try #require(answer["orderId"]?.string))
     }
 
@@ -216,6 +218,154 @@ import Testing
     let listed = try await world.client.send(
       .voidedPurchases(query: VoidedPurchasesQuery().with { $0.type = .oneTimeAndSubscriptions }))
     #expect(listed.voidedPurchases?.map(\.orderId) == ["\(order)..0"])
+  }
+
+  @Test func aDeferralNeedsThePresentTagAndMovesTheExpiry() async throws {
+    let world = try await World()
+    let (token, _) = try await world.buy(Self.monthly)
+    let before = try await world.client.send(.subscription(token))
+    let tag = try #require(before.etag)
+    let expiry = try #require(before.lineItems?.first?.expiryTime)
+    var trial = PlayRequests.deferral(days: 7, tag)
+    trial.deferralContext.validateOnly = true
+    let dry = try await world.client.send(.deferSubscription(token, with: trial))
+    #expect(dry.itemExpiryTimeDetails?.map(\.expiryTime) == [expiry.addingSeconds(7 * 86_400)])
+    #expect(try await world.client.send(.subscription(token)) == before)
+    let answer = try await world.client.send(
+      .deferSubscription(token, with: PlayRequests.deferral(days: 7, tag)))
+    #expect(answer == dry)
+    let after = try await world.client.send(.subscription(token))
+    #expect(after.lineItems?.first?.expiryTime == expiry.addingSeconds(7 * 86_400))
+    #expect(after.etag != tag)
+    // The request again, as after a lost answer, moves it no further.
+    let error = await playError { () async throws(GooglePlayError) in
+      try await world.client.send(.deferSubscription(token, with: PlayRequests.deferral(days: 7, tag)))
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.isRetryable == false)
+    #expect(try await world.client.send(.subscription(token)) == after)
+
+    let present = expiry.addingSeconds(7 * 86_400).millisecondsSince1970
+    let older = try await world.client.send(
+      .deferSubscriptionV1(
+        of: Self.monthly, token: token,
+        with: PlayRequests.deferral(from: present, to: present + 86_400_000)))
+    #expect(older.newExpiryTime == expiry.addingSeconds(8 * 86_400))
+    #expect(try await world.types("advance", #"{"by":0}"#) == [])
+  }
+
+  @Test func aCancellationSaysByWhomItWas() async throws {
+    let world = try await World()
+    let cancellations: [(GooglePlayClient, String) async throws -> Void] = [
+      { _ = try await $0.send(.cancelSubscription($1, with: PlayRequests.cancel(.userStopsRenewals))) },
+      { _ = try await $0.send(.cancelSubscription($1, with: PlayRequests.cancel(.developerStopsPayments))) },
+      { try await $0.send(.cancelSubscriptionV1(of: Self.monthly, token: $1)) },
+    ]
+    for (number, cancel) in cancellations.enumerated() {
+      let (token, _) = try await world.buy(Self.monthly, account: "customer-\(number)")
+      try await cancel(world.client, token)
+      let answer = try await world.client.send(.subscription(token))
+      #expect(answer.subscriptionState == .canceled)
+      #expect((answer.canceledStateContext?.userInitiatedCancellation != nil) == (number == 0))
+      #expect((answer.canceledStateContext?.developerInitiatedCancellation != nil) == (number != 0))
+      #expect(world.state(token) == .active)
+    }
+  }
+
+  @Test func theFirstStatementAboutADisputedOrderCounts() async throws {
+    let world = try await World()
+    let coins = try await world.buy(Self.coins)
+    let opened = try await world.control("chargeback", #"{"orderId":"\#(coins.order)"}"#)
+    let token = try #require(opened["pendingRefundToken"]?.string)
+    let message = opened["messages"]?.array?.last?["notification"]
+    let notification = try DeveloperNotification(
+      json: try #require(message).encoded(), part: "notification", limits: .standard)
+    #expect(notification.pendingRefundReviewNotification?.pendingRefundToken == token)
+    #expect(notification.pendingRefundReviewNotification?.orderId == coins.order)
+    #expect(notification.pendingRefundReviewNotification?.refundReason == .chargeback)
+    #expect(world.backend.rejections == [])
+    #expect(try await world.client.send(.order(coins.order)).state == .pendingRefund)
+    // While it is open it takes nothing away.
+    #expect(world.state(coins.token) == .active)
+    try await world.client.send(.reviewRefund(of: coins.order, with: PlayRequests.statement(token)))
+    let other = PlayRequests.statement(token) { $0.refundPreference = .approve }
+    try await world.client.send(.reviewRefund(of: coins.order, with: other))
+    let kept = await world.play.respond(
+      to: EmulatorRequest("GET", target: "/_emulator/play/refund-review?orderId=\(coins.order)"))
+    #expect(
+      try JSONValue(parsing: kept.body)["answer"]
+        == JSONValue(parsing: PlayRequests.statement(token).encodedJSON()))
+    try await world.control("decide-refund", #"{"orderId":"\#(coins.order)","isRefunded":true}"#)
+    #expect(world.state(coins.token) == .refunded)
+    let order = try await world.client.send(.order(coins.order))
+    #expect(order.state == .refunded)
+    #expect(order.orderHistory?.refundEvent?.refundReason == .chargeback)
+  }
+
+  @Test func ordersComeTogetherOrNotAtAll() async throws {
+    let world = try await World()
+    var orders: [String] = []
+    for _ in 0..<80 { orders.append(try await world.buy(Self.coins).order) }
+    let answer = try await world.client.send(.orders(orders))
+    #expect(answer.orders?.map(\.orderId) == orders)
+    let error = await playError { () async throws(GooglePlayError) in
+      try await world.client.send(.orders(orders + ["GPA.0000-0000-0000-00000"]))
+    }
+    #expect(error?.code == .notFound)
+  }
+
+  @Test func anExternalTransactionIsReportedOnceAndRefunded() async throws {
+    let world = try await World()
+    let made = try await world.client.send(
+      .createExternalTransaction("x-1", with: PlayRequests.externalTransaction()))
+    #expect(made.transactionState == .reported)
+    #expect(try await world.client.send(.externalTransaction("x-1")) == made)
+    let error = await playError { () async throws(GooglePlayError) in
+      try await world.client.send(
+        .createExternalTransaction("x-1", with: PlayRequests.externalTransaction()))
+    }
+    #expect(error?.code == .alreadyExists)
+    #expect(error?.attempts == 1)
+    #expect(error?.isRetryable == false)
+    let next = try await world.client.send(
+      .createExternalTransaction(
+        "x-2", with: PlayRequests.recurring { $0.externalTransactionToken = "token" }))
+    #expect(next.recurringTransaction?.externalTransactionToken == nil)
+    let part = try await world.client.send(
+      .refundExternalTransaction("x-1", with: PlayRequests.partialRefund("r", PlayRequests.price(4_995_000))))
+    #expect(part.currentPreTaxAmount?.priceMicros == 4_995_000)
+    #expect(part.currentTaxAmount?.priceMicros == 500_000)
+    let whole = try await world.client.send(
+      .refundExternalTransaction("x-1", with: PlayRequests.fullRefund))
+    #expect(whole.transactionState == .canceled)
+    #expect(whole.currentPreTaxAmount?.priceMicros == 0)
+    // Amounts of any size are divided without overflow.
+    let great = PlayRequests.externalTransaction {
+      $0.originalPreTaxAmount = PlayRequests.price(.max)
+      $0.originalTaxAmount = PlayRequests.price(.max)
+    }
+    _ = try await world.client.send(.createExternalTransaction("great", with: great))
+    let rest = try await world.client.send(
+      .refundExternalTransaction("great", with: PlayRequests.partialRefund("r", PlayRequests.price(7))))
+    #expect(rest.currentTaxAmount?.priceMicros == Int64.max - 7)
+  }
+
+  @Test func theCatalogueIsReadToItsEnd() async throws {
+    let world = try await World()
+    var found: [String?] = []
+    for try await each in world.client.catalogSubscriptions() {
+      found.append(each.productId)
+      #expect(each.basePlans?.first?.regionalConfigs?.first?.price?.currencyCode == "USD")
+    }
+    #expect(found == [Self.monthly, Self.yearly])
+    found = []
+    for try await each in world.client.catalogOffers() { found.append(each.offerId) }
+    #expect(found == ["come-back", "gift", "come-back", "gift"])
+    found = []
+    for try await each in world.client.catalogProducts() { found.append(each.productId) }
+    #expect(found.first == Self.coins)
+    let product = try await world.client.send(.catalogProduct(Self.coins))
+    #expect(product.purchaseOptions?.first?.buyOption?.multiQuantityEnabled == true)
   }
 
   @Test func everyOtherCallIsAnswered() async throws {
