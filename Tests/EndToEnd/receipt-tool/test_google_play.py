@@ -160,6 +160,119 @@ def test_voided_purchases_come_page_after_page(play, google):
     assert_lost_output_is_an_error(play, "voided", "--from", "2025-10-01T00:00:00Z", "--subscriptions")
 
 
+STATEMENT = {"pendingRefundToken": "t", "refundPreference": "DECLINE", "sampleContentProvided": False}
+TRANSACTION = {
+    "originalPreTaxAmount": {"currency": "USD", "priceMicros": "9990000"},
+    "originalTaxAmount": {"currency": "USD", "priceMicros": "0"}, "transactionTime": "2026-03-01T10:00:00.000Z",
+    "userTaxAddress": {"regionCode": "US"}, "oneTimeTransaction": {"externalTransactionToken": "token"},
+}  # fmt: skip
+
+
+def test_orders_deferrals_external_transactions_and_the_catalogue(play, google, tmp_path):
+    """Each command sends the call that Google documents, and prints the answer, or what was done."""
+    statement, transaction = tmp_path / "statement.json", tmp_path / "transaction.json"
+    statement.write_text(json.dumps(STATEMENT))
+    transaction.write_text(json.dumps(TRANSACTION))
+    partial = {"refundId": "r", "refundPreTaxAmount": {"currency": "USD", "priceMicros": "5"}}
+    time = "2026-03-02T10:00:00.000Z"
+    renewals, payments = "USER_REQUESTED_STOP_RENEWALS", "DEVELOPER_REQUESTED_STOP_PAYMENTS"
+    for arguments, (method, path, body), answer, shown in [
+        ("orders GPA.1", ("GET", "/orders/GPA.1", None), {"orderId": "GPA.1"}, [{"orderId": "GPA.1"}]),
+        (
+            "orders GPA.1 GPA.2", ("GET", "/orders:batchGet?orderIds=GPA.1&orderIds=GPA.2", None),
+            {"orders": [{"orderId": "GPA.1"}, {"orderId": "GPA.2"}]}, [{"orderId": "GPA.1"}, {"orderId": "GPA.2"}],
+        ),
+        (
+            f"review-refund GPA.1 {statement}", ("POST", "/orders/GPA.1:reviewrefund", STATEMENT), None,
+            [{"orderId": "GPA.1", "result": "stated"}],
+        ),
+        (
+            "cancel t", ("POST", "/purchases/subscriptionsv2/tokens/t:cancel", {"cancellationContext": {"cancellationType": renewals}}),
+            {}, [{"purchaseToken": "t", "result": "cancelled"}],
+        ),
+        (
+            "cancel t --stop-payments",
+            ("POST", "/purchases/subscriptionsv2/tokens/t:cancel", {"cancellationContext": {"cancellationType": payments}}),
+            {}, [{"purchaseToken": "t", "result": "cancelled"}],
+        ),
+        (
+            "cancel t --v1 pro", ("POST", "/purchases/subscriptions/pro/tokens/t:cancel", None), None,
+            [{"purchaseToken": "t", "result": "cancelled"}],
+        ),
+        (
+            "defer t --days 7 --etag e --dry-run",
+            (
+                "POST", "/purchases/subscriptionsv2/tokens/t:defer",
+                {"deferralContext": {"deferDuration": "604800s", "etag": "e", "validateOnly": True}},
+            ),
+            {"itemExpiryTimeDetails": [{"productId": "pro", "expiryTime": time}]},
+            [{"itemExpiryTimeDetails": [{"productId": "pro", "expiryTime": time}]}],
+        ),
+        (
+            "defer t --v1 pro --from 2026-03-01T10:00:00Z --to 2026-03-02T10:00:00Z",
+            (
+                "POST", "/purchases/subscriptions/pro/tokens/t:defer",
+                {"deferralInfo": {"expectedExpiryTimeMillis": "1772359200000", "desiredExpiryTimeMillis": "1772445600000"}},
+            ),
+            {"newExpiryTimeMillis": "1772445600000"}, [{"newExpiryTimeMillis": "1772445600000"}],
+        ),
+        (
+            f"external create x {transaction}", ("POST", "/externalTransactions?externalTransactionId=x", TRANSACTION),
+            TRANSACTION, [{name: TRANSACTION[name] for name in sorted(TRANSACTION)}],
+        ),
+        ("external get x", ("GET", "/externalTransactions/x", None), {"packageName": "a"}, [{"packageName": "a"}]),
+        (
+            "external refund x --at 2026-03-02T10:00:00Z",
+            ("POST", "/externalTransactions/x:refund", {"refundTime": time, "fullRefund": {}}), {}, [{}],
+        ),
+        (
+            "external refund x --at 2026-03-02T10:00:00Z --refund-id r --amount 5 --currency USD",
+            ("POST", "/externalTransactions/x:refund", {"refundTime": time, "partialRefund": partial}), {}, [{}],
+        ),
+        (
+            "catalog subscriptions", ("GET", "/subscriptions?pageSize=1000", None),
+            {"subscriptions": [{"productId": "pro"}]}, [{"productId": "pro"}],
+        ),
+        (
+            "catalog offers --product pro", ("GET", "/subscriptions/pro/basePlans/-/offers?pageSize=1000", None),
+            {"subscriptionOffers": [{"offerId": "o"}]}, [{"offerId": "o"}],
+        ),
+        (
+            "catalog products", ("GET", "/oneTimeProducts?pageSize=1000", None),
+            {"oneTimeProducts": [{"productId": "a"}, {"productId": "b"}]}, [{"productId": "a"}, {"productId": "b"}],
+        ),
+        ("catalog products --product a", ("GET", "/oneTimeProducts/a", None), {"productId": "a"}, [{"productId": "a"}]),
+    ]:  # fmt: skip
+        google.received.clear()
+        google.answers[method, path] = 204 if answer is None else 200, answer
+        run = play(*arguments.split())
+        assert run.code == VALID, (arguments, run.err)
+        assert run.lines == shown, arguments
+        (sent,) = [line for line in google.received if line[1] != "/token"]
+        assert sent[:2] == (method, path), arguments
+        assert (json.loads(sent[2]) if sent[2] else None) == body, arguments
+        assert_lost_output_is_an_error(play, *arguments.split())
+
+
+def test_what_google_would_refuse_is_not_sent(play, google, tmp_path):
+    body = tmp_path / "body.json"
+    for content, arguments, code, words in [
+        (STATEMENT | {"consumptionPercentageMilliunits": 100_001}, "review-refund GPA.1", INVALID, "$.consumptionPercentageMilliunits"),
+        ({"refundPreference": "DECLINE"}, "review-refund GPA.1", UNREADABLE, "body.json"),
+        (TRANSACTION, "external create a.b", INVALID, "externalTransactionId"),
+        (TRANSACTION | {"oneTimeTransaction": None}, "external create x", INVALID, "$.recurringTransaction"),
+        ("{", "external create x", UNREADABLE, "body.json"),
+    ]:
+        body.write_text(content if isinstance(content, str) else json.dumps(content))
+        run = play(*arguments.split(), body)
+        assert run.code == code and words in run.err, (arguments, run.err)
+    for arguments, words in [("orders GPA.1 GPA.1", "orderIds"), ("external get a.b", "externalTransactionId")]:
+        run = play(*arguments.split())
+        assert run.code == INVALID and words in run.err, run.err
+    assert [line for line in google.received if line[1] != "/token"] == []
+    assert play("external", "create", "x", tmp_path / "none").code == UNREADABLE
+
+
 def test_refusals_have_their_exit_codes_and_no_secret_is_shown(play, google, receipt_tool, account, tmp_path):
     run = play("get", "t1", "--type", "product")
     assert run.code == INVALID and "not-found" in run.err and "secret-token" not in run.err

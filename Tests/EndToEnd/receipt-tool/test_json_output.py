@@ -250,6 +250,21 @@ def remote(receipt_tool, tmp_path_factory):
         return receipt_tool.run(*name.split(), *arguments, *options, "--json")
 
     assert run("play revoke", [bought("monthly", "bob")["purchaseToken"]]).code == VALID
+    values |= {"cancelled": bought("monthly", "carol")["purchaseToken"], "deferred": bought("monthly", "dave")["purchaseToken"]}
+    (deferred,) = run("play get", ["{deferred}", "--type", "subscription"]).lines
+    values |= {"etag": deferred["response"]["etag"], "disputed": bought("coins")["orderId"], "other": bought("coins")["orderId"]}
+    dispute = emulator.control("POST", "play/chargeback", {"orderId": values["disputed"]})
+    statement = {"refundPreference": "DECLINE", "sampleContentProvided": False, "pendingRefundToken": dispute["pendingRefundToken"]}
+    price = {"currency": "USD", "priceMicros": "9990000"}
+    transaction = {
+        "originalPreTaxAmount": price, "originalTaxAmount": price, "transactionTime": "2026-03-01T10:00:00Z",
+        "userTaxAddress": {"regionCode": "US"}, "oneTimeTransaction": {"externalTransactionToken": "t"},
+    }  # fmt: skip
+    for name, body in (("statement", statement), ("transaction", transaction)):
+        (folder / name).write_text(json.dumps(body))
+        values[name] = str(folder / name)
+    for name in ("shown", "refunded"):
+        assert run("play external create", [name, "{transaction}"]).code == VALID
     yield run, values
     emulator.stop()
 
@@ -276,6 +291,16 @@ REMOTE = {
     "play consume": (["{coins}", "--product", "com.example.app.coins"], ["unknown", "--product", "p"]),
     "play revoke": (["{plan}"], ["unknown"]),
     "play refund": (["{order}"], ["GPA.0000-0000-0000-00000"]),
+    "play orders": (["{disputed}", "{other}"], ["GPA.0000-0000-0000-00000"]),
+    "play review-refund": (["{disputed}", "{statement}"], ["{other}", "{statement}"]),
+    "play cancel": (["{cancelled}"], ["unknown"]),
+    "play defer": (["{deferred}", "--days", "7", "--etag", "{etag}"], ["{deferred}", "--days", "7", "--etag", "stale"]),
+    "play external create": (["new", "{transaction}"], ["a.b", "{transaction}"]),
+    "play external get": (["shown"], ["unknown"]),
+    "play external refund": (["refunded"], ["unknown"]),
+    "play catalog subscriptions": ([], None),
+    "play catalog offers": ([], ["--product", "unknown"]),
+    "play catalog products": ([], ["--product", "unknown"]),
     "play voided": (["--subscriptions"], ["--from", "2001-01-01T00:00:00Z"]),
     "store control": (["buy", "account=bob", "productId=com.example.app.coins"], ["buy", "productId=unknown"]),
 }

@@ -544,7 +544,7 @@ struct LookupHuaweiCommand: AsyncParsableCommand {
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
-    abstract: "Call the Google Play Developer API: purchases, refunds, voided purchases.",
+    abstract: "Call the Google Play Developer API: purchases, orders, refunds, the catalogue.",
     discussion: #"""
       Answers are printed as Google Play gives them, one JSON object a line; of a
       call that answers nothing, what it did. With --json each is the member
@@ -561,6 +561,9 @@ struct PlayCommand: ParsableCommand {
           --package com.example.app
         receipt-tool play voided --subscriptions --from 2025-10-01T00:00:00Z \
           --package com.example.app
+        receipt-tool play orders GPA.1234-5678-9012-34567 --package com.example.app
+        receipt-tool play defer TOKEN --days 7 --etag ETAG --package com.example.app
+        receipt-tool play catalog subscriptions --package com.example.app
 
       EXIT CODES:
         0 answered; 1 refused, or the purchase is not known; 2 no answer now, try
@@ -569,7 +572,8 @@ struct PlayCommand: ParsableCommand {
       """#,
     subcommands: [
       PlayGetCommand.self, PlayAcknowledgeCommand.self, PlayConsumeCommand.self, PlayRevokeCommand.self,
-      PlayRefundCommand.self, PlayVoidedCommand.self,
+      PlayRefundCommand.self, PlayVoidedCommand.self, PlayOrdersCommand.self, PlayReviewRefundCommand.self,
+      PlayCancelCommand.self, PlayDeferCommand.self, PlayExternalCommand.self, PlayCatalogCommand.self,
     ])
 
 }
@@ -691,6 +695,245 @@ struct PlayVoidedCommand: AsyncParsableCommand {
 
   @Flag(name: .customLong("partial"), help: ArgumentHelp("List refunds of a part of the quantity, too."))
   var partial: Bool = false
+}
+
+/// The command `play orders`.
+struct PlayOrdersCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "orders",
+    abstract: "Show orders: what was charged, and what was refunded of it.",
+    discussion: "If one of several is not known, or is of another app, none is shown.")
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(
+    help: ArgumentHelp(
+      "The orders, such as GPA.1234-5678-9012-34567; at most 1000, each once.", valueName: "order-id"))
+  var orderIds: [String]
+}
+
+/// The command `play review-refund`.
+struct PlayReviewRefundCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "review-refund",
+    abstract: "State what Google should know before it decides over a disputed order.",
+    discussion: #"""
+      FILE has the body of orders.reviewrefund, with the token of the notification:
+
+        {"pendingRefundToken": "TOKEN", "refundPreference": "DECLINE",
+         "sampleContentProvided": false, "consumptionPercentageMilliunits": 45200,
+         "consumptionUsageEvents": [{"consumptionTime": "2026-09-01T12:00:00Z"}]}
+
+      It is due 24 hours after the notification. Google uses the first statement
+      about an order and ignores later ones, which it also answers with success.
+      """#)
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(help: ArgumentHelp("The order.", valueName: "order-id"))
+  var orderId: String
+
+  @Argument(help: ArgumentHelp("The file with the statement; - for standard input.", valueName: "file"))
+  var file: String
+}
+
+/// The command `play cancel`.
+struct PlayCancelCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cancel",
+    abstract: "End the renewal of a subscription. Access continues until it expires.",
+    discussion: "For the customer, who may restore it, unless told otherwise.")
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(help: ArgumentHelp("The purchase token.", valueName: "token"))
+  var token: String
+
+  @Flag(
+    name: .customLong("stop-payments"),
+    help: ArgumentHelp("As the developer: instalments end, too, and the customer cannot restore it."))
+  var stopPayments: Bool = false
+
+  @Option(
+    name: .customLong("v1"),
+    help: ArgumentHelp(
+      "Use the older call for a subscription to this product, which cancels as the " + "developer.",
+      valueName: "PRODUCT"))
+  var productV1: String?
+}
+
+/// The command `play defer`.
+struct PlayDeferCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "defer",
+    abstract: "Move the next renewal of a subscription, without a charge until then.",
+    discussion: #"""
+      The call fails if the subscription changed since the etag was read, so that
+      the same command does not defer twice.
+      """#)
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(help: ArgumentHelp("The purchase token.", valueName: "token"))
+  var token: String
+
+  @Option(name: .customLong("days"), help: ArgumentHelp("The number of days, 1 to 366.", valueName: "N"))
+  var days: Int?
+
+  @Option(
+    name: .customLong("etag"), help: ArgumentHelp("The etag that \"play get\" printed.", valueName: "ETAG"))
+  var etag: String?
+
+  @Flag(name: .customLong("dry-run"), help: ArgumentHelp("Show the new times only."))
+  var dryRun: Bool = false
+
+  @Option(
+    name: .customLong("v1"),
+    help: ArgumentHelp(
+      "Use the older call for a subscription to this product, with --from and --to.", valueName: "PRODUCT"))
+  var productV1: String?
+
+  @Option(
+    name: .customLong("from"),
+    help: ArgumentHelp(
+      "The instant at which it expires now; otherwise nothing happens.", valueName: "ISO8601"))
+  var from: String?
+
+  @Option(
+    name: .customLong("to"), help: ArgumentHelp("The instant at which it shall expire.", valueName: "ISO8601")
+  )
+  var to: String?
+}
+
+/// The command `play external`.
+struct PlayExternalCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "external",
+    abstract: "Transactions outside of Google Play's billing: report, show, refund.",
+    subcommands: [
+      PlayExternalCreateCommand.self, PlayExternalGetCommand.self, PlayExternalRefundCommand.self,
+    ])
+
+}
+
+/// The command `play external create`.
+struct PlayExternalCreateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "create",
+    abstract: "Report a transaction.",
+    discussion: #"""
+      FILE has the body of externaltransactions.createexternaltransaction:
+
+        {"originalPreTaxAmount": {"currency": "USD", "priceMicros": "9990000"},
+         "originalTaxAmount": {"currency": "USD", "priceMicros": "0"},
+         "transactionTime": "2026-03-01T10:00:00Z",
+         "userTaxAddress": {"regionCode": "US"},
+         "oneTimeTransaction": {"externalTransactionToken": "TOKEN"}}
+
+      An identifier that is in use is refused. After "no answer" "play external get"
+      shows whether the transaction was reported.
+      """#)
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(
+    help: ArgumentHelp(
+      "The identifier of the transaction: 1 to 63 letters, digits, _ and -.", valueName: "id"))
+  var id: String
+
+  @Argument(help: ArgumentHelp("The file with the transaction; - for standard input.", valueName: "file"))
+  var file: String
+}
+
+/// The command `play external get`.
+struct PlayExternalGetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Show a transaction that was reported.")
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(help: ArgumentHelp("The identifier of the transaction.", valueName: "id"))
+  var id: String
+}
+
+/// The command `play external refund`.
+struct PlayExternalRefundCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refund",
+    abstract: "Report the refund of a transaction: all that was not refunded yet, unless told " + "otherwise."
+  )
+
+  @OptionGroup var options: PlayOptions
+
+  @Argument(help: ArgumentHelp("The identifier of the transaction.", valueName: "id"))
+  var id: String
+
+  @Option(
+    name: .customLong("at"),
+    help: ArgumentHelp("The instant of the refund. Default: now.", valueName: "ISO8601"))
+  var at: String?
+
+  @Option(
+    name: .customLong("refund-id"),
+    help: ArgumentHelp("Refund a part, with this identifier, unique in the transaction.", valueName: "ID"))
+  var refundId: String?
+
+  @Option(
+    name: .customLong("amount"),
+    help: ArgumentHelp("The amount without taxes, in millionths: 9990000 is 9.99.", valueName: "MICROS"))
+  var amount: Int64?
+
+  @Option(
+    name: .customLong("currency"), help: ArgumentHelp("The currency of the transaction.", valueName: "CODE"))
+  var currency: String?
+}
+
+/// The command `play catalog`.
+struct PlayCatalogCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "catalog",
+    abstract: "What the app sells: subscriptions, their offers, one-time products.",
+    subcommands: [
+      PlayCatalogSubscriptionsCommand.self, PlayCatalogOffersCommand.self, PlayCatalogProductsCommand.self,
+    ])
+
+}
+
+/// The command `play catalog subscriptions`.
+struct PlayCatalogSubscriptionsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "subscriptions",
+    abstract: "List the subscriptions with base plans and prices.")
+
+  @OptionGroup var options: PlayOptions
+}
+
+/// The command `play catalog offers`.
+struct PlayCatalogOffersCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "offers",
+    abstract: "List the offers of subscriptions.")
+
+  @OptionGroup var options: PlayOptions
+
+  @Option(name: .customLong("product"), help: ArgumentHelp("Only of this subscription.", valueName: "ID"))
+  var productId: String = "-"
+
+  @Option(name: .customLong("base-plan"), help: ArgumentHelp("Only of this base plan.", valueName: "ID"))
+  var basePlanId: String = "-"
+}
+
+/// The command `play catalog products`.
+struct PlayCatalogProductsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "products",
+    abstract: "List the one-time products with prices.")
+
+  @OptionGroup var options: PlayOptions
+
+  @Option(name: .customLong("product"), help: ArgumentHelp("Only this product.", valueName: "ID"))
+  var productId: String?
 }
 
 /// The command `notifications`.
