@@ -179,3 +179,17 @@ def refusal(status, reason, call):
     assert (caught.value.resp.status, error["code"]) == (status, status), error
     assert error["errors"][0]["reason"] == reason, error
     return error
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def play(tmp_path, receiver):
+    play = Play(tmp_path, receiver, "--grace-period", "7")
+    yield play
+    assert play.emulator.stop() == 0

@@ -7,8 +7,8 @@ import urllib.error
 import pytest
 from googleapiclient.errors import HttpError
 from play import (
-    CANCELED, COINS, DEFERRED, MONTHLY, PACKAGE, PRO, RESTARTED, REVOKED, YEARLY, refusal,
-)  # fmt: skip
+    CANCELED, COINS, DEFERRED, MONTHLY, PACKAGE, PRO, RESTARTED, REVOKED, YEARLY, play, receiver, refusal,
+)  # noqa: F401  # fmt: skip
 
 PARENT = f"applications/{PACKAGE}"
 

@@ -20,8 +20,9 @@ from google.oauth2 import service_account
 from googleapiclient.errors import HttpError
 from play import (
     CANCELED, COINS, DAY, DEFERRED, EXPIRED, IN_GRACE, MONTHLY, ON_HOLD, PACKAGE, PAUSE_SCHEDULE, PAUSED,
-    PENDING_CANCELED, PRICE_CHANGE, PRO, PURCHASED, RECOVERED, RENEWED, RESTARTED, REVOKED, SCOPES, YEARLY, Play, refusal,
-)  # fmt: skip
+    PENDING_CANCELED, PRICE_CHANGE, PRO, PURCHASED, RECOVERED, RENEWED, RESTARTED, REVOKED, SCOPES, YEARLY, Play,
+    play, receiver, refusal,
+)  # noqa: F401  # fmt: skip
 
 
 def test_a_subscription_lives_through_everything(play, receiver):
