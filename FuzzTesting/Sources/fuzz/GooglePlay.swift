@@ -5,7 +5,7 @@ import ReceiptCodec
 
 /// Fuzzes the messages and answers of Google Play and Cloud Pub/Sub. The first byte says what the rest is: 0 a push
 /// request, 1 a set of keys, 2 a subscription, 3 a one-time purchase, 4 voided purchases, 5 an access token, 6 an
-/// error.
+/// error, 7 an order, 8 an external transaction, 9 a page of the catalogue.
 func fuzzGooglePlay(_ bytes: [UInt8]) {
   let body = Array(bytes.dropFirst())
   switch bytes.first {
@@ -21,6 +21,9 @@ func fuzzGooglePlay(_ bytes: [UInt8]) {
   case 4: requireRoundTrip(body, VoidedPurchasesResponse.self)
   case 5: requireRoundTrip(body, AccessTokenResponse.self)
   case 6: requireRoundTrip(body, PlayErrorBody.self)
+  case 7: requireRoundTrip(body, PlayOrder.self)
+  case 8: requireRoundTrip(body, ExternalTransaction.self)
+  case 9: requireRoundTrip(body, PlayCatalogSubscriptionsResponse.self)
   default: break
   }
 }

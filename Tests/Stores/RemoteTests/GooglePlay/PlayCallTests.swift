@@ -191,6 +191,14 @@ import Testing
       let request = PlayRequests.deferral(from: 2000, to: 2000)
       _ = try await $0.send(.deferSubscriptionV1(of: "pro", token: "t", with: request))
     },
+    Invalid("$.externalAccountIds.obfuscatedProfileId") {
+      let request = SubscriptionAcknowledgeRequest().with {
+        $0.externalAccountIds = PlayExternalAccountIds().with {
+          $0.obfuscatedProfileId = String(repeating: "x", count: 65)
+        }
+      }
+      try await $0.send(.acknowledgeSubscription(of: "pro", token: "t", with: request))
+    },
     Invalid("$.revocationContext") {
       let request = RevokeSubscriptionRequest(revocationContext: PlayRevocationContext())
       _ = try await $0.send(.revokeSubscription("t", with: request))
