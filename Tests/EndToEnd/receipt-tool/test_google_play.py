@@ -131,6 +131,7 @@ def test_calls_without_an_answer_say_what_was_done(play, google):
     for arguments, result in [
         (("acknowledge", "t1", "--type", "product", "--product", "coins", "--payload", "p"), "acknowledged"),
         (("acknowledge", "t1", "--type", "subscription", "--product", "pro"), "acknowledged"),
+        (("acknowledge", "t1", "--type", "subscription", "--product", "pro", "--account", "a", "--profile", "b"), "acknowledged"),
         (("consume", "t1", "--product", "coins"), "consumed"),
         (("revoke", "t1", "--prorated"), "revoked"),
         (("refund", "GPA.1", "--revoke"), "refunded"),
@@ -139,7 +140,8 @@ def test_calls_without_an_answer_say_what_was_done(play, google):
         assert run.code == VALID, run.err
         assert run.lines[0]["result"] == result
     assert [line[2] for line in google.received if line[1] != "/token"] == [
-        '{"developerPayload":"p"}', "{}", "", '{"revocationContext":{"proratedRefund":{}}}', "",
+        '{"developerPayload":"p"}', "{}", '{"externalAccountIds":{"obfuscatedAccountId":"a","obfuscatedProfileId":"b"}}', "",
+        '{"revocationContext":{"proratedRefund":{}}}', "",
     ]  # fmt: skip
     for arguments in [
         ("acknowledge", "t1", "--type", "subscription", "--product", "pro"), ("consume", "t1", "--product", "coins"),

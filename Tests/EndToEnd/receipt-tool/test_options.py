@@ -32,6 +32,8 @@ IDLE = [
     ),
     ("play get t --type subscription --v1 coins --package a.b", "--v1", "--type product"),
     ("play revoke t --prorated --item pro --package a.b", "--item", "--prorated"),
+    ("play acknowledge t --type product --product p --account a --package a.b", "--account", "--type subscription"),
+    ("play acknowledge t --type product --product p --profile a --package a.b", "--profile", "--type subscription"),
     ("play cancel t --stop-payments --v1 pro --package a.b", "--stop-payments", "--v1"),
     ("play defer t --v1 pro --days 1 --package a.b", "--days", "--v1"),
     ("play defer t --v1 pro --etag e --package a.b", "--etag", "--v1"),

@@ -620,6 +620,17 @@ struct PlayAcknowledgeCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("payload"), help: ArgumentHelp("A text that the purchase keeps.", valueName: "TEXT"))
   var payload: String?
+
+  @Option(
+    name: .customLong("account"),
+    help: ArgumentHelp(
+      "Of a subscription taken out again in the Play Store: the app's name of the customer,"
+        + " at most 64 characters and no personal data.", valueName: "ID"))
+  var account: String?
+
+  @Option(
+    name: .customLong("profile"), help: ArgumentHelp("The same of the customer's profile.", valueName: "ID"))
+  var profile: String?
 }
 
 /// The command `play consume`.

@@ -20,6 +20,12 @@ extension PlayGetCommand {
 }
 
 extension PlayAcknowledgeCommand {
+  func validate() throws {
+    try refuse(
+      ["--account": account != nil, "--profile": profile != nil], unless: type == .subscription,
+      "needs --type subscription")
+  }
+
   func run() async throws {
     let call: GooglePlayCall<NoContent>
     switch type {
@@ -27,7 +33,13 @@ extension PlayAcknowledgeCommand {
       let request = ProductAcknowledgeRequest().with { $0.developerPayload = payload }
       call = .acknowledgeProduct(of: product, token: token, with: request)
     case .subscription:
-      let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
+      var request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
+      if account != nil || profile != nil {
+        request.externalAccountIds = PlayExternalAccountIds().with {
+          $0.obfuscatedAccountId = account
+          $0.obfuscatedProfileId = profile
+        }
+      }
       call = .acknowledgeSubscription(of: product, token: token, with: request)
     }
     try await options.perform(call, "purchaseToken", token, "acknowledged")
