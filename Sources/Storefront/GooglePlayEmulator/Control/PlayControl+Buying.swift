@@ -129,9 +129,10 @@ extension EmulatedPlayStore {
     try await ledger.commit(change)
   }
 
-  /// Publishes a message that is not about a purchase.
-  func post(_ member: String, _ content: JSONMembers) async throws {
+  /// Publishes a message that names no purchase; a purchase that was changed is stored in the same commit.
+  func post(_ member: String, _ content: JSONMembers, storing purchase: PlayPurchase? = nil) async throws {
     var change = PlayLedger.Change(try await ledger.header())
+    if let purchase { change.put(purchase) }
     follower().publish(member, content, at: now, &change)
     try await ledger.commit(change)
   }

@@ -123,7 +123,7 @@ struct PlayControl {
       try await decide(read(DecisionControl.self).purchaseToken, isApproved: name == "approve")
     case "refund": try await refund(read())
     case "chargeback": return try await dispute(read(ChargebackControl.self).orderId)
-    case "decide-refund": try await decide(read())
+    case "decide-refund": try await decideDispute(read())
     case "pause":
       let pause = try read(PauseControl.self)
       try require(pause.days, "days", in: 1...92)
@@ -215,7 +215,6 @@ struct PlayControl {
         $0.token = token
         $0.date = store.now
       }
-      try await store.ledger.put(purchase)
       try await store.post(
         "pendingRefundReviewNotification",
         [
@@ -223,13 +222,13 @@ struct PlayControl {
           "refundReason": VoidingReason.chargeback.number,
           "obfuscatedAccountId": purchase.obfuscatedAccountId,
           "obfuscatedProfileId": purchase.obfuscatedProfileId,
-        ])
+        ], storing: purchase)
     }
     return ["pendingRefundToken": token]
   }
 
   /// Closes the review of a disputed order.
-  private func decide(_ control: DecideRefundControl) async throws {
+  private func decideDispute(_ control: DecideRefundControl) async throws {
     try await store.exclusively { [store] in
       var (purchase, index, transaction) = try await store.chargedOrder(control.orderId)
       guard purchase.orders[index].review?.isOpen == true else {
