@@ -31,15 +31,18 @@ import Testing
       play = EmulatedPlay([store], accounts: [account], clock: { SystemClock.now() })
     }
 
+    func control(_ name: String, _ json: String) async throws -> JSONValue {
+      let response = await play.respond(
+        to: EmulatorRequest("POST", target: "/_emulator/play/\(name)", body: Array(json.utf8)))
+      return try JSONValue(parsing: response.body)
+    }
+
     /// Buys coins.
     ///
     /// - Returns: The purchase token.
     func buy() async throws -> String {
-      let response = await play.respond(
-        to: EmulatorRequest(
-          "POST", target: "/_emulator/play/buy",
-          body: Array(#"{"account":"alice","productId":"coins"}"#.utf8)))
-      return try #require(try JSONValue(parsing: response.body)["purchaseToken"]?.string)
+      let bought = try await control("buy", #"{"account":"alice","productId":"coins"}"#)
+      return try #require(bought["purchaseToken"]?.string)
     }
   }
 
@@ -72,6 +75,38 @@ import Testing
     let client = GooglePlayClient(
       transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
     #expect(try await client.send(.product(purchaseToken)).acknowledgementState == .acknowledged)
+  }
+
+  @Test func answeringADispute() async throws {
+    let world = try World()
+    let client = GooglePlayClient(
+      transport: EmulatedPlayTransport(world.play), account: try ServiceAccount(keyFile: world.keyFile),
+      packageName: "com.example.app")
+    let orderId = try #require(
+      try await client.send(.product(try await world.buy())).orderId)
+    let opened = try await world.control("chargeback", #"{"orderId":"\#(orderId)"}"#)
+    let published = try #require(opened["messages"]?.array?.first?["notification"])
+    let notification = try DeveloperNotification(
+      json: published.encoded(), part: "notification", limits: .standard)
+    func consumed(_ purchaseToken: String?) -> Int64 { purchaseToken == nil ? 0 : 45_200 }
+
+    func answer() async throws {
+      guard let review = notification.pendingRefundReviewNotification,
+        let orderId = review.orderId, let token = review.pendingRefundToken
+      else { return }
+      let order = try await client.send(.order(orderId))
+      var statement = ReviewRefundRequest(
+        pendingRefundToken: token, refundPreference: .decline, sampleContentProvided: false)
+      statement.consumptionPercentageMilliunits = consumed(order.purchaseToken)
+      try await client.send(.reviewRefund(of: orderId, with: statement))
+    }
+    try await answer()
+
+    let kept = await world.play.respond(
+      to: EmulatorRequest("GET", target: "/_emulator/play/refund-review?orderId=\(orderId)"))
+    let statement = try JSONValue(parsing: kept.body)["answer"]
+    #expect(statement?["refundPreference"]?.string == "DECLINE")
+    #expect(statement?["consumptionPercentageMilliunits"]?.int64 == 45_200)
   }
 
   @Test func receivingNotifications() async throws {
