@@ -108,6 +108,16 @@ import Testing
     }
   }
 
+  @Test("a pending refund review of a reason that is not known, and without a token, is read")
+  func pendingRefundReview() throws {
+    let notification = try Self.roundTrip(
+      #"{"pendingRefundReviewNotification":{"version":"1.0","orderId":"GPA.1","refundReason":9,"future":[1]}}"#,
+      DeveloperNotification.self)
+    #expect(notification.pendingRefundReviewNotification?.refundReason == .unknown(9))
+    #expect(notification.pendingRefundReviewNotification?.pendingRefundToken == nil)
+    #expect(notification.events == ["pendingRefundReviewNotification"])
+  }
+
   @Test("a pre-order says when it is released, and durations are whole seconds")
   func spellings() throws {
     let offer = try Self.roundTrip(
