@@ -95,7 +95,9 @@ let package = Package(
         "ReceiptVerification",
       ]),
     // A pure fold: no network, no clock.
-    .target(name: "Entitlements", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptVerification"]),
+    .target(
+      name: "Entitlements",
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptHTTPCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),

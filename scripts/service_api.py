@@ -168,5 +168,5 @@ def files(tool: pathlib.Path, service: pathlib.Path) -> dict[str, str]:
         f"{FOLDER}/Route+Operations.swift": LICENSE.format("receipt-service/Routes.wire")
         + f"#if Server\ninternal import HTTPTypes\n\nextension Route {{\n{operations}}}\n#endif\n",
         f"{FOLDER}/APIMessages.swift": LICENSE.format("receipt-service/Service.wire")
-        + f"#if Server\ninternal import AuditTrail\npackage import ReceiptCodec\n{messages(tables)}#endif\n",
+        + f"#if Server\ninternal import AuditTrail\npackage import Entitlements\npackage import ReceiptCodec\n{messages(tables)}#endif\n",
     }

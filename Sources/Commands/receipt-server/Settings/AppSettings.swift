@@ -8,6 +8,7 @@
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptService
+  import ReceiptSigning
   import ReceiptVerification
 
   extension SettingsGroup {
@@ -30,8 +31,70 @@
         if bool("notifications") { app.appStoreNotifications = NotificationReceiver(verifier: verifier) }
         try addStores(to: &app, verifier)
       }
+      try addEntitlements(to: &app)
       app.webhooks = try names("webhooks").map { try group("webhook", $0).webhook(named: $0) }
       return app
+    }
+
+    // MARK: Entitlements
+
+    private func addEntitlements(to app: inout AppConfiguration) throws {
+      app.transfers = try string("transfers").map { try value($0, "transfers", TransferRule.self) } ?? .move
+      app.entitlements = try names("entitlements").map { name in
+        NamedEntitlement(name: name, products: Set(try group("entitlement", name).names("products")))
+      }
+      app.entitlementRules = try entitlementRules(of: app)
+      app.entitlementSigners = try names("signingKeys").map { file in
+        try naming("signingKeys", "\(file): ") {
+          try EntitlementSigner(
+            privateKey: try SigningIdentity.privateKey(inFile: try FileStore.read(settings.path(file))))
+        }
+      }
+      app.entitlementTokenLifetime = try integer(
+        "entitlementTokenLifetime", 60...31 * 86_400, default: app.entitlementTokenLifetime)
+      let ineffective: [(setting: String, isSet: Bool)] = [
+        ("familySharing", reader.bool(forKey: "familySharing") != nil),
+        ("testPurchases", string("testPurchases") != nil),
+        ("testCustomers", app.entitlementRules.testCustomers != nil),
+        ("signingKeys", !app.entitlementSigners.isEmpty),
+      ]
+      if app.entitlements.isEmpty, let first = ineffective.first(where: \.isSet) {
+        throw error(first.setting, "It has no effect unless \(name("entitlements")) names one.")
+      }
+      if app.entitlementSigners.isEmpty, reader.int(forKey: "entitlementTokenLifetime") != nil {
+        throw error("entitlementTokenLifetime", "It has no effect without \(name("signingKeys")).")
+      }
+    }
+
+    private func entitlementRules(of app: AppConfiguration) throws -> EntitlementRules {
+      var rules = EntitlementRules()
+      rules.acceptsFamilySharing = bool("familySharing", default: true)
+      let choice = try string("testPurchases").map { try value($0, "testPurchases", TestPurchases.self) }
+      switch choice ?? .policy {
+      case .accept: break
+      case .refuse: rules.environments = [.appStore: [.production], .googlePlay: [.production]]
+      case .policy:
+        guard let policy = app.policies[AppConfiguration.defaultPolicy]?.policy else { break }
+        rules.environments = [
+          .appStore: policy.environments,
+          .googlePlay: policy.otherStores[.googlePlay] ?? policy.environments,
+        ]
+      }
+      let customers = try names("testCustomers")
+      guard !customers.isEmpty else { return rules }
+      guard choice != .refuse else {
+        throw error("testCustomers", "It has no effect while \(name("testPurchases")) is refuse.")
+      }
+      rules.testCustomers = Set(customers.map(RecordingOptions.canonicalCustomer))
+      return rules
+    }
+
+    /// The test purchases that count for the named entitlements.
+    private enum TestPurchases: String, CaseIterable {
+      /// Those that the default policy accepts.
+      case policy
+      case accept
+      case refuse
     }
 
     private func webhook(named name: String) throws -> WebhookEndpoint {

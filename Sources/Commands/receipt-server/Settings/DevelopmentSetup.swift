@@ -59,6 +59,9 @@
               "\(Self.app)": {
                 "record": true,
                 "notifications": true,
+                "entitlements": ["premium"],
+                "entitlement": {"premium": {"products": ["\(Self.bundleId).monthly"]}},
+                "signingKeys": ["identity/key.pem"],
                 "policy": {
                   "default": {
                     "bundleIds": ["\(Self.bundleId)"],

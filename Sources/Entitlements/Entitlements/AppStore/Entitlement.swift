@@ -81,6 +81,7 @@ extension Entitlement.ID: AppStoreLineID {
 }
 
 extension Entitlement: StoreLine {
+  package static var source: EntitlementSource? { .appStore }
   package static var reportType: String { "entitlement" }
   package static var identifierMember: String { "originalTransactionId" }
   package static var customerMembers: [String] { ["appAccountToken"] }
@@ -99,6 +100,14 @@ extension Entitlement: StoreLine {
   package func condition(at instant: Timestamp) -> State { state(at: instant) }
 
   package var timeline: StandingTimeline? { standings }
+
+  package func holdings(at instant: Timestamp) -> [LineHolding] {
+    [
+      LineHolding(
+        productId: productId(at: instant) ?? productId, standing: standing(at: instant),
+        environment: id.environment, isShared: transaction.inAppOwnershipType == .familyShared)
+    ]
+  }
 
   package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? {
     guard let expiresDate, transaction.type == .autoRenewableSubscription else { return nil }

@@ -24,6 +24,7 @@ extension RescindedConsent.Customer {
 
 extension RescindedConsent: StoreLine {
   package static let state = "consent-rescinded"
+  package static var source: EntitlementSource? { nil }
   package static var reportType: String { "rescinded-consent" }
   package static var identifierMember: String { "appTransactionId" }
 
@@ -31,6 +32,7 @@ extension RescindedConsent: StoreLine {
   package var dueInstants: [Timestamp] { [] }
   package func condition(at instant: Timestamp) -> String { Self.state }
   package var timeline: StandingTimeline? { nil }
+  package func holdings(at instant: Timestamp) -> [LineHolding] { [] }
 
   package func report(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("bundleId", bundleId)

@@ -118,7 +118,7 @@ package enum ChangeKind: String, Sendable, Hashable, CaseIterable {
   case expired = "entitlement.expired"
   /// The purchase was refunded.
   case refunded = "entitlement.refunded"
-  /// The purchase is no longer shared with this customer.
+  /// The purchase is no longer shared with this customer, or a grant by hand was withdrawn.
   case revoked = "entitlement.revoked"
   /// The entitlement now belongs to another customer.
   case transferred = "entitlement.transferred"
@@ -126,4 +126,16 @@ package enum ChangeKind: String, Sendable, Hashable, CaseIterable {
   case updated = "entitlement.updated"
   /// A guardian withdrew consent to a child's use of the app.
   case consentRescinded = "consent.rescinded"
+}
+
+/// What happens when a customer presents a purchase that names no customer and belongs to another one.
+public enum TransferRule: String, Sendable, Hashable, CaseIterable {
+  /// It belongs to the one who presents it, and no longer to the other.
+  case move
+  /// The same, but only if it gives no access now.
+  case moveExpired = "move-expired"
+  /// It stays with the other, and the one who presents it is refused.
+  case keep
+  /// It stays with the other, and entitles both.
+  case share
 }

@@ -328,6 +328,8 @@ struct LedgerDocument: Sendable, Hashable {
   var rescindedConsents: [ConsentRecord]?
   /// The purchases of Google Play, in order; absent for none.
   var playPurchases: [PlayLedgerRecord]?
+  /// The grants by hand, in order; absent for none.
+  var grants: [GrantRecord]?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
 }
@@ -338,6 +340,7 @@ extension LedgerDocument: JSONObject {
     case purchases
     case rescindedConsents
     case playPurchases
+    case grants
   }
 
   static let fieldNames = JSONFieldNames<Field>(required: [
@@ -350,6 +353,7 @@ extension LedgerDocument: JSONObject {
     case .purchases: try coder.code(&purchases)
     case .rescindedConsents: try coder.code(&rescindedConsents)
     case .playPurchases: try coder.code(&playPurchases)
+    case .grants: try coder.code(&grants)
     }
   }
 }

@@ -225,6 +225,7 @@ extension PlayEntitlement.ID: StoreLineID {
 }
 
 extension PlayEntitlement: StoreLine {
+  package static var source: EntitlementSource? { .googlePlay }
   package static var reportType: String { "play-entitlement" }
   package static var identifierMember: String { "purchaseToken" }
   package static var customerMembers: [String] { ["obfuscatedAccountId"] }
@@ -245,6 +246,14 @@ extension PlayEntitlement: StoreLine {
       quantities: items.map { item in
         state(of: item, at: instant).grantsAccess ? remainingQuantity(of: item, at: instant) : 0
       })
+  }
+
+  package func holdings(at instant: Timestamp) -> [LineHolding] {
+    zip(items, purchases(.ledger)).map { item, purchase in
+      LineHolding(
+        productId: item.productId, basePlanId: item.basePlanId, standing: purchase.standing(at: instant),
+        environment: isTest ? .sandbox : .production)
+    }
   }
 
   package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? {

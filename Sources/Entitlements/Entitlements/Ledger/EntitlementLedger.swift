@@ -20,6 +20,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   var purchases = LineSet<PurchaseLine>()
   var consents = LineSet<ConsentLine>()
   var playPurchases = LineSet<PlayPurchaseLine>()
+  var grants = LineSet<GrantLine>()
 
   /// The kinds of lines, in the order of ``parts``.
   ///
@@ -29,6 +30,7 @@ public struct EntitlementLedger: Sendable, Hashable {
     LineKind(\.purchases, \.requiredPurchases, .purchases, version: 1),
     LineKind(\.consents, \.rescindedConsents, .rescindedConsents, version: 1),
     LineKind(\.playPurchases, \.playPurchases, .playPurchases, version: 3),
+    LineKind(\.grants, \.grants, .grants, version: 4),
   ]
 
   /// The members of the JSON of entitlements that contain the store's identifier.

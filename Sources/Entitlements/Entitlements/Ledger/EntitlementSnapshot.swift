@@ -76,7 +76,9 @@ extension ChangeKind {
       self = .transferred
     } else if isNewState, new.state == Entitlement.State.refunded.rawValue {
       self = .refunded
-    } else if isNewState, new.state == Entitlement.State.revoked.rawValue {
+    } else if isNewState,
+      [Entitlement.State.revoked.rawValue, EntitlementGrant.State.withdrawn.rawValue].contains(new.state)
+    {
       self = .revoked
     } else if new.grantsAccess {
       self = Self.granting(from: old, to: new)

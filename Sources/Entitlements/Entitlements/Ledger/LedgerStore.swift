@@ -15,6 +15,11 @@ package protocol LedgerTransaction {
   func withdrawals(of name: String) throws -> EntitlementLedger?
   /// Stores a part with the time of its next change without a message, and the time at which to ask the store.
   func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws
+  /// Entitles a customer to a purchase that belongs to another one.
+  func share(_ name: String, with customer: String) throws
+  func isShared(_ name: String, with customer: String) throws -> Bool
+  /// Returns everything that a customer has, and holds it unchanged until the transaction ends.
+  func everything(of customer: String) throws -> EntitlementLedger
   func enter(_ change: LedgerChange) throws
 }
 
@@ -27,6 +32,7 @@ package protocol LedgerTransaction {
 package struct LedgerStore<Transaction: LedgerTransaction> {
   private let transaction: Transaction
   private let app: String
+  private let terms: EntitlementTerms
   private let now: Timestamp
   /// The time after which the store is asked about a renewal that was due but not reported.
   private let silence: Duration
@@ -34,10 +40,12 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
   private let clockTolerance: Double
 
   package init(
-    in transaction: Transaction, app: String, at now: Timestamp, silence: Duration, clockTolerance: Double
+    in transaction: Transaction, app: String, under terms: EntitlementTerms = EntitlementTerms(),
+    at now: Timestamp, silence: Duration, clockTolerance: Double
   ) {
     self.transaction = transaction
     self.app = app
+    self.terms = terms
     self.now = now
     self.silence = silence
     self.clockTolerance = clockTolerance
@@ -71,6 +79,9 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
       merged.merge(part.ledger)
       guard merged == stored.part.ledger else { return false }
       try merged.requirePresented(by: customer)
+      if terms.transfers == .share, let customer, try transaction.isShared(part.name, with: customer) {
+        return true
+      }
       let snapshot = try EntitlementSnapshot(
         merged, customer: customer ?? stored.customer, at: stored.evaluated)
       return snapshot?.customer == stored.customer
@@ -92,7 +103,30 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     }
     try part.ledger.requirePresented(by: customer)
     return try store(
-      part, customer: customer ?? stored?.customer, heard: max(heard, stored?.heard ?? heard), after: stored)
+      part, customer: try owner(of: part, presentedBy: customer, after: stored),
+      heard: max(heard, stored?.heard ?? heard), after: stored)
+  }
+
+  /// Returns the customer to whom a purchase belongs after one presented it, if any.
+  ///
+  /// - Throws: ``PresentedByAnother`` if it stays with another one.
+  private func owner(
+    of part: EntitlementLedger.Part, presentedBy customer: String?, after stored: LedgerRow?
+  ) throws -> String? {
+    guard let stored, let owner = stored.customer, let customer, owner != customer,
+      part.ledger.statedCustomer == nil
+    else { return customer ?? stored?.customer }
+    switch terms.transfers {
+    case .move: return customer
+    case .keep: throw PresentedByAnother()
+    case .moveExpired:
+      let present = try EntitlementSnapshot(part.ledger, customer: owner, at: now)
+      guard present?.grantsAccess != true else { throw PresentedByAnother() }
+      return customer
+    case .share:
+      try transaction.share(part.name, with: customer)
+      return owner
+    }
   }
 
   private func store(
@@ -141,6 +175,18 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     object.member("customer", new.customer)
     object.name("entitlement")
     ledger.appendEntitlement(to: &object, at: instant)
+    let concerned = ledger.concerned(terms.entitlements, at: instant)
+    if !concerned.isEmpty {
+      object.member("names", concerned.map(\.name))
+      if let customer = new.customer {
+        let access = try transaction.everything(of: customer)
+          .access(to: concerned, of: customer, under: terms.rules, at: instant)
+        // Without the reasons: a change is kept for another customer when this one is erased.
+        object.array("access", access) { access, object in
+          object.object { access.writeMembers(to: &$0) }
+        }
+      }
+    }
     if let old {
       object.name("previous")
       object.value(try JSONValue(parsing: old.json))

@@ -13,6 +13,8 @@ package protocol StoreLine: Sendable, Hashable {
   /// The properties that change by themselves.
   associatedtype Condition: Hashable
 
+  /// Where what it gives comes from; `nil` for a line that gives nothing.
+  static var source: EntitlementSource? { get }
   /// The type of its JSON object.
   static var reportType: String { get }
   /// The member of its JSON object with the identifier.
@@ -33,6 +35,8 @@ package protocol StoreLine: Sendable, Hashable {
   func condition(at instant: Timestamp) -> Condition
   /// The standing of the purchase, in terms that all stores share; `nil` for a line that is no purchase.
   var timeline: StandingTimeline? { get }
+  /// What it gives at an instant, or gave.
+  func holdings(at instant: Timestamp) -> [LineHolding]
   /// Returns the renewal after the store's last message; `nil` if nothing renews.
   func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal?
   /// Writes the members of its JSON object after the identifier, with the state at an instant.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import Entitlements
   internal import ReceiptBytes
   internal import ReceiptHTTP
   public import ReceiptVerification
@@ -91,6 +92,14 @@
     fileprivate func validate() throws(ServiceConfigurationError) {
       for policy in policies.keys.sorted() {
         try Self.requireName(policy, of: "a policy", at: "app.\(name).policies")
+      }
+      var named: Set<String> = []
+      for entitlement in entitlements {
+        try Self.requireName(entitlement.name, of: "an entitlement", at: "app.\(name).entitlements")
+        guard named.insert(entitlement.name).inserted else {
+          throw ServiceConfigurationError(
+            "app.\(name).entitlements", "Two entitlements have the name \(entitlement.name).")
+        }
       }
       var names: Set<String> = []
       for webhook in webhooks {

@@ -228,6 +228,10 @@
 
     static func entry(_ index: UInt64) -> String { "/console/audit/entries/\(index)" }
 
+    static func customer(_ id: String, app: String) -> String {
+      make("/console/entitlements", [("by", "customer"), ("value", id), ("app", app)])
+    }
+
     static func entitlement(_ id: String, app: String) -> String {
       make("/console/entitlements/\(PercentEncoding.encode(id))", [("app", app)])
     }

@@ -140,6 +140,14 @@
           "ALTER TABLE ledgers ADD COLUMN holder TEXT",
           "CREATE INDEX ledgers_holder ON ledgers(app, holder)",
         ],
+        // The customers who share a purchase of another one: see TransferRule.share.
+        [
+          """
+          CREATE TABLE shares(
+            app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT NOT NULL, PRIMARY KEY(app, name, customer))
+          """,
+          "CREATE INDEX shares_customer ON shares(app, customer)",
+        ],
       ]
     }
 
@@ -148,7 +156,7 @@
 
     /// The tables with personal data, whose rows are deleted when a person is erased.
     static let personalTables: Set<String> = [
-      "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases",
+      "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases", "shares",
     ]
 
     /// The SQLite layout of a version.

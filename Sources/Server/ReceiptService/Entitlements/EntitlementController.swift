@@ -5,7 +5,9 @@
   internal import Entitlements
   internal import HTTPTypes
   internal import Hummingbird
+  internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptCrypto
   internal import ReceiptVerification
 
   /// Answers what purchases and customers are entitled to, and grants customers the purchases of receipts that they
@@ -14,11 +16,14 @@
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
     let bodies: BodyReader
+    let apps: ServedApps
+    /// The server's own address, which signed entitlements name as their issuer.
+    let issuer: String?
 
     var routes: [Route] {
       [
         .getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer),
-        .presentReceipt(present),
+        .presentReceipt(present), .getKeySet(keySet),
       ]
     }
 
@@ -30,10 +35,55 @@
 
     private func customer(
       _ call: AuthenticatedRequest, _ context: ServiceContext
-    ) async throws -> EntitlementList {
+    ) async throws -> Response {
       let app = try call.app()
-      return answer(
-        try await entitlements.entitlements(app: app.name, customer: try context.pathParameter("id")))
+      let customer = try context.pathParameter("id")
+      let accepts = call.request.headers[.accept] ?? ""
+      let isSigned = accepts.contains("application/jwt")
+      guard !isSigned || !app.configuration.entitlementSigners.isEmpty else {
+        throw Problem(
+          .notAcceptable, "no-signing-key",
+          "The app has no key that signs entitlements. Set app.\(app.name).signingKeys.", at: "Accept")
+      }
+      let found = try await entitlements.entitlements(app: app.name, customer: customer)
+      let now = entitlements.clock()
+      let access = entitlements.access(of: customer, to: found, app: app.name, at: now)
+      guard isSigned else {
+        let list = EntitlementList(access: access, entitlements: found.map { $0.owned(at: now) }).json()
+        return .cacheable(
+          list.bytes, as: "application/json", tag: EntityTag(of: list.bytes), for: call.request)
+      }
+      return try signed(access ?? [], of: customer, app: app, at: now, for: call.request)
+    }
+
+    /// Signs named entitlements.
+    ///
+    /// A token has a life, so that the same entitlements are signed again after half of it: who holds a token that is
+    /// answered as current can use it for the other half.
+    private func signed(
+      _ access: [EntitlementAccess], of customer: String, app: ServedApp, at now: Timestamp,
+      for request: Request
+    ) throws -> Response {
+      let lifetime = Double(app.configuration.entitlementTokenLifetime)
+      let token = SignedEntitlements(
+        app: app.name, customer: customer, issuer: issuer, issuedAt: now,
+        expiresAt: now.addingSeconds(lifetime), access: access)
+      let period = (now.millisecondsSince1970 / (500 * lifetime)).rounded(.down)
+      let signer = app.configuration.entitlementSigners[0]
+      let tag = EntityTag(
+        of: token.statement + Array("\(period) \(signer.keyIdentifier)".utf8), isWeak: true)
+      return try .cacheable(
+        Array(signer.sign(token).utf8), as: "application/jwt", tag: tag, for: request)
+    }
+
+    private func keySet(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      guard let app = apps[try context.pathParameter("app")],
+        !app.configuration.entitlementSigners.isEmpty
+      else { throw Problem.notFound }
+      let set = try EntitlementKeySet(app.configuration.entitlementSigners.map(\.publicKey)).encoded()
+      return .cacheable(
+        set, as: "application/jwk-set+json", tag: EntityTag(of: set), for: request,
+        caching: "public, max-age=300")
     }
 
     private func found(_ id: String, app: ServedApp) async throws -> [StoredEntitlement] {
@@ -88,8 +138,11 @@
       let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
       verification.count([verdict])
       let now = entitlements.clock()
+      let app = verification.app.name
+      let everything = try await entitlements.entitlements(app: app, customer: customer)
       return PresentedReceipt(
-        verdict: verification.report(verdict, acknowledgement), entitlements: found.map { $0.owned(at: now) })
+        verdict: verification.report(verdict, acknowledgement), entitlements: found.map { $0.owned(at: now) },
+        access: entitlements.access(of: customer, to: everything, app: app, at: now))
     }
 
     /// Grants a customer the purchases of a receipt that they presented, and returns the customer's entitlements of its
@@ -107,12 +160,12 @@
         }
         guard receipt.kind == .signedTransaction else { return [] }
         let id = try await entitlements.merge(receipt, customer: customer, app: app)
-        return try await entitlements.entitlements(app: app, identifier: id.originalTransactionId)
-          .filter { $0.customer == customer }
+        return try await entitlements.entitlements(app: app, customer: customer)
+          .filter { $0.identifier == id.originalTransactionId }
       } catch is PresentedByAnother {
         throw Problem(
           .conflict, "other-customer",
-          "The receipt is valid and names another customer than the one in the path. Nobody was entitled by it. Present it for the customer whom it names.",
+          "The receipt is valid and belongs to another customer than the one in the path. Nobody was entitled by it. Present it for the customer whom it names.",
           at: "id", entry: entry)
       } catch let error as EntitlementError {
         throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)", entry: entry)

@@ -57,6 +57,40 @@
       try Withdrawals(app: app, in: session).facts(of: name)
     }
 
+    func share(_ name: String, with customer: String) throws {
+      try session.run(
+        """
+        INSERT INTO shares(app, name, customer) VALUES ($1, $2, $3) ON CONFLICT(app, name, customer) DO NOTHING
+        """, .text(app), .text(name), .text(customer))
+    }
+
+    func isShared(_ name: String, with customer: String) throws -> Bool {
+      try session.hasRows(
+        "SELECT 1 FROM shares WHERE app = $1 AND name = $2 AND customer = $3", .text(app), .text(name),
+        .text(customer))
+    }
+
+    func everything(of customer: String) throws -> EntitlementLedger {
+      // Without the lock, two transactions that change two purchases of a customer would miss each other's.
+      try session.lock("changes \(app)")
+      return try Self.everything(of: customer, app: app, in: session).reduce(into: EntitlementLedger()) {
+        $0.merge($1.ledger)
+      }
+    }
+
+    /// Reads the entitlements of a customer, with those that another customer shares, sorted by name.
+    static func everything(
+      of customer: String, app: String, in session: any DatabaseSession
+    ) throws -> [StoredEntitlement] {
+      try session.run(
+        """
+        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND customer = $2
+        UNION SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1
+        AND name IN (SELECT name FROM shares WHERE app = $1 AND customer = $2) ORDER BY name
+        """, .text(app), .text(customer)
+      ).map { try StoredEntitlement($0) }
+    }
+
     func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws {
       try session.run(
         """

@@ -11,7 +11,7 @@
       try await database.read { session in
         try [
           ("ledgers", "customer"), ("changes", "customer"), ("changes", "previous_customer"),
-          ("customer_aliases", "account"), ("customer_aliases", "customer"),
+          ("customer_aliases", "account"), ("customer_aliases", "customer"), ("shares", "customer"),
         ].contains { table, column in
           try session.hasRows(
             "SELECT 1 FROM \(table) WHERE app = $1 AND \(column) = $2 LIMIT 1", .text(app), .text(customer))
@@ -111,7 +111,12 @@
         try remove("lanes", "app = $1 AND lane = $2", .text(app), .text(lane))
       }
       try eraseChanges(names)
-      for name in names { try remove("ledgers", "app = $1 AND name = $2", .text(app), .text(name)) }
+      for name in names {
+        for table in ["ledgers", "shares"] {
+          try remove(table, "app = $1 AND name = $2", .text(app), .text(name))
+        }
+      }
+      try remove("shares", "app = $1 AND customer = $2", .text(app), .text(customer))
       try remove(
         "customer_aliases", "app = $1 AND (account = $2 OR customer = $2)", .text(app), .text(customer))
       return Set(ledgers.map { $0.text(0) }).sorted()
@@ -150,8 +155,10 @@
     }
 
     private mutating func anonymize(_ sequence: Int64, _ told: [String?], _ body: [UInt8]) throws {
+      var value = try JSONValue(parsing: body).removing(customer: customer)
+      if told[0] == customer { value = value.removingAccess }
       var object = JSONWriter()
-      object.value(try JSONValue(parsing: body).removing(customer: customer))
+      object.value(value)
       guard told.contains(customer) || object.bytes != body else { return }
       let kept = told.map { $0 == customer ? nil : $0 }
       try session.run(
@@ -174,6 +181,16 @@
   }
 
   extension JSONValue {
+    /// The value of a change without what its customer has.
+    fileprivate var removingAccess: JSONValue {
+      guard case .object(let members) = self else { return self }
+      return .object(
+        members.filter { $0.name != "access" }.map { member in
+          member.name == "data"
+            ? JSONMember(name: member.name, value: member.value.removingAccess) : member
+        })
+    }
+
     /// The value without the members that name a customer.
     fileprivate func removing(customer: String) -> JSONValue {
       switch self {

@@ -2,7 +2,7 @@
 
 #if Server
   internal import AuditTrail
-  internal import Entitlements
+  package import Entitlements
   package import ReceiptCodec
 
   extension StoredEntitlement {
@@ -27,6 +27,8 @@
         ledger: try EntitlementLedger(stored: row.bytes(3)))
     }
   }
+
+  extension EntitlementAccess: JSONWritable {}
 
   extension EntitlementChange: JSONWritable {
     /// The columns of the table `changes` that a change is read from.
@@ -59,23 +61,33 @@
   }
 
   extension ServiceEntitlements {
-    /// The entitlements of a customer, sorted by name.
+    /// The entitlements of a customer, with those that another customer shares, sorted by name.
     package func entitlements(app: String, customer: String) async throws -> [StoredEntitlement] {
-      try await entitlements("customer", RecordingOptions.canonicalCustomer(customer), app: app)
+      let customer = RecordingOptions.canonicalCustomer(customer)
+      return try await database.read { session in
+        try LedgerRows.everything(of: customer, app: app, in: session)
+      }
     }
 
     /// The entitlements of an original transaction, which may occur in several environments, or of a purchase token.
     package func entitlements(app: String, identifier: String) async throws -> [StoredEntitlement] {
-      try await entitlements("identifier", identifier, app: app)
+      try await database.rows(
+        "SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND identifier = $2 ORDER BY name",
+        .text(app), .text(identifier)
+      ).map { try StoredEntitlement($0) }
     }
 
-    private func entitlements(
-      _ column: String, _ value: String, app: String
-    ) async throws -> [StoredEntitlement] {
-      try await database.rows(
-        "SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND \(column) = $2 ORDER BY name",
-        .text(app), .text(value)
-      ).map { try StoredEntitlement($0) }
+    /// The named entitlements of a customer at an instant, from everything that the customer has; `nil` if the app
+    /// names none.
+    func access(
+      of customer: String, to found: [StoredEntitlement], app: String, at instant: Timestamp
+    ) -> [EntitlementAccess]? {
+      let terms = terms(of: app)
+      guard !terms.entitlements.isEmpty else { return nil }
+      let everything = found.reduce(into: EntitlementLedger()) { $0.merge($1.ledger) }
+      return everything.access(
+        to: terms.entitlements, of: RecordingOptions.canonicalCustomer(customer), under: terms.rules,
+        at: instant)
     }
 
     /// The changes of an app after a sequence, in order.

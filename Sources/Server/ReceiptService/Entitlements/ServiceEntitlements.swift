@@ -19,7 +19,7 @@
     /// The time after which the store is asked about a renewal that was due but not reported.
     package let silence: Duration
     let clock: @Sendable () -> Timestamp
-    private let endpoints: [String: [String]]
+    private let configurations: [String: AppConfiguration]
 
     package init(
       database: any ServiceDatabase, apps: [AppConfiguration], silence: Duration = .seconds(86_400),
@@ -30,14 +30,24 @@
       self.silence = silence
       self.clock = clock
       appCommits = Dictionary(apps.map { ($0.name, CommitSignal()) }) { first, _ in first }
-      endpoints = Dictionary(apps.map { ($0.name, $0.webhooks.map(\.name)) }) { first, _ in first }
+      configurations = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
     }
 
     /// The signal of the changes of one app that this process committed; that of all apps if the app is not in the
     /// configuration.
     func commits(of app: String) -> CommitSignal { appCommits[app] ?? commits }
 
-    private func signal(_ apps: some Sequence<String>) {
+    /// What an app promises its customers; nothing if it is not in the configuration.
+    func terms(of app: String) -> EntitlementTerms {
+      var terms = EntitlementTerms()
+      guard let app = configurations[app] else { return terms }
+      terms.entitlements = app.entitlements
+      terms.rules = app.entitlementRules
+      terms.transfers = app.transfers
+      return terms
+    }
+
+    func signal(_ apps: some Sequence<String>) {
       for app in apps { appCommits[app]?.signal() }
       commits.signal()
     }
@@ -145,12 +155,14 @@
       return looked
     }
 
-    private func store(
+    func store(
       _ app: String, _ now: Timestamp, _ trace: String?, in session: any DatabaseSession
     ) -> LedgerStore<LedgerRows> {
       LedgerStore(
-        in: LedgerRows(session: session, app: app, endpoints: endpoints[app] ?? [], now: now, trace: trace),
-        app: app, at: now, silence: silence, clockTolerance: ClockCheck.tolerance)
+        in: LedgerRows(
+          session: session, app: app, endpoints: configurations[app]?.webhooks.map(\.name) ?? [], now: now,
+          trace: trace), app: app, under: terms(of: app), at: now, silence: silence,
+        clockTolerance: ClockCheck.tolerance)
     }
   }
 #endif

@@ -3,19 +3,24 @@
 
 #if Server
   internal import AuditTrail
+  package import Entitlements
   package import ReceiptCodec
 
   /// The entitlements of a customer, or of an original transaction.
   package struct EntitlementList: APIMessage {
     package static let type: String? = "entitlements"
+    /// Of a customer: each named entitlement of the app; absent if the app names none.
+    package let access: [EntitlementAccess]?
     /// The entitlements; none where nothing is known.
     package let entitlements: [OwnedEntitlement]
 
-    package init(entitlements: [OwnedEntitlement]) {
+    package init(access: [EntitlementAccess]? = nil, entitlements: [OwnedEntitlement]) {
+      self.access = access
       self.entitlements = entitlements
     }
 
     package func writeMembers(to json: inout JSONWriter) {
+      json.member("access", access)
       json.member("entitlements", entitlements)
     }
   }
@@ -38,6 +43,29 @@
     }
   }
 
+  /// A grant by hand, and what its customer has now.
+  package struct GrantedEntitlement: APIMessage {
+    package static let type: String? = "granted"
+    /// The customer.
+    package let customer: String
+    /// The grant.
+    package let grant: JSONWriter
+    /// The named entitlements of the customer.
+    package let access: [EntitlementAccess]
+
+    package init(customer: String, grant: JSONWriter, access: [EntitlementAccess]) {
+      self.customer = customer
+      self.grant = grant
+      self.access = access
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("customer", customer)
+      json.member("grant", grant)
+      json.member("access", access)
+    }
+  }
+
   /// The verdict on a receipt that a customer presented, and what it entitles to now.
   package struct PresentedReceipt: APIMessage {
     package static let type: String? = "presented-receipt"
@@ -45,15 +73,19 @@
     package let verdict: JSONWriter
     /// The entitlements of its original transaction; none where the receipt is not a valid signed transaction.
     package let entitlements: [OwnedEntitlement]
+    /// The named entitlements of the customer; absent if the app names none.
+    package let access: [EntitlementAccess]?
 
-    package init(verdict: JSONWriter, entitlements: [OwnedEntitlement]) {
+    package init(verdict: JSONWriter, entitlements: [OwnedEntitlement], access: [EntitlementAccess]? = nil) {
       self.verdict = verdict
       self.entitlements = entitlements
+      self.access = access
     }
 
     package func writeMembers(to json: inout JSONWriter) {
       json.member("verdict", verdict)
       json.member("entitlements", entitlements)
+      json.member("access", access)
     }
   }
 
@@ -172,6 +204,8 @@
     case verify
     /// Entitlements, changes and the audit trail are read.
     case read
+    /// Named entitlements are granted to customers by hand, and withdrawn.
+    case grant
     /// Keys and webhooks are managed, customers erased, administrative acts read.
     case admin
     /// Receipts are presented at the client protocols that the app opens, and nothing else. A key with this scope has no other, is of one app, and may be part of a published app.
@@ -201,7 +235,7 @@
     package let time: Timestamp
     /// The identifier of the key, or `command line`.
     package let actor: String
-    /// The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.
+    /// The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`, `grant.create`, `grant.withdraw`.
     package let act: String
     /// The object of the act, and its result.
     package let details: String

@@ -457,7 +457,7 @@
         "/v1/customers/{id}/entitlements": {
          "get": {
           "operationId": "getCustomerEntitlements",
-          "summary": "The entitlements of a customer.",
+          "summary": "The entitlements of a customer: the named ones of the app, and everything that they follow from. With Accept: application/jwt the named ones alone, signed.",
           "security": [
            {
             "key": [
@@ -492,6 +492,263 @@
              "application/json": {
               "schema": {
                "$ref": "#/components/schemas/entitlements"
+              }
+             },
+             "application/jwt": {
+              "schema": {
+               "$ref": "#/components/schemas/Text"
+              }
+             }
+            }
+           },
+           "304": {
+            "description": "They are as in the answer whose `ETag` the request has in `If-None-Match`."
+           },
+           "406": {
+            "description": "The app has no key that signs.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/customers/{id}/grants": {
+         "post": {
+          "operationId": "grantEntitlement",
+          "summary": "Grants a named entitlement to a customer by hand. Its changes are told as those of purchases are.",
+          "security": [
+           {
+            "key": [
+             "grant"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "id",
+            "in": "path",
+            "description": "The customer.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/NewGrant"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "It was granted before, by a request with the same identifier.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/granted"
+              }
+             }
+            }
+           },
+           "201": {
+            "description": "It is granted.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/granted"
+              }
+             }
+            }
+           },
+           "404": {
+            "description": "The app has no entitlement of this name.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "409": {
+            "description": "Another grant has this identifier.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "415": {
+            "description": "The body is compressed, or a form.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/customers/{id}/grants/{grant}": {
+         "delete": {
+          "operationId": "withdrawGrant",
+          "summary": "Withdraws a grant by hand.",
+          "security": [
+           {
+            "key": [
+             "grant"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "id",
+            "in": "path",
+            "description": "The customer.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "grant",
+            "in": "path",
+            "description": "The identifier of the grant.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "reason",
+            "in": "query",
+            "description": "The reason.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "responses": {
+           "200": {
+            "description": "It is withdrawn, now or before.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/granted"
+              }
+             }
+            }
+           },
+           "404": {
+            "description": "The customer has no such grant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/apps/{app}/jwks.json": {
+         "get": {
+          "operationId": "getKeySet",
+          "summary": "The public keys that verify the signed entitlements of an app.",
+          "security": [],
+          "parameters": [
+           {
+            "name": "app",
+            "in": "path",
+            "description": "The app, by its name in the configuration.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           }
+          ],
+          "responses": {
+           "200": {
+            "description": "The keys.",
+            "content": {
+             "application/jwk-set+json": {
+              "schema": {
+               "$ref": "#/components/schemas/KeySet"
+              }
+             }
+            }
+           },
+           "404": {
+            "description": "There is no such app, or it has no key that signs.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
               }
              }
             }
@@ -2050,6 +2307,115 @@
          }
         },
         "schemas": {
+         "Access": {
+          "description": "Whether a customer has a named entitlement, until when and why.",
+          "type": "object",
+          "properties": {
+           "name": {
+            "description": "The name.",
+            "type": "string"
+           },
+           "standing": {
+            "description": "The standing.",
+            "$ref": "#/components/schemas/AccessStanding"
+           },
+           "grantsAccess": {
+            "description": "`true` if the customer has it.",
+            "type": "boolean"
+           },
+           "since": {
+            "description": "When that began, if it is known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "until": {
+            "description": "When it changes by itself, such as the end of the paid period.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "source": {
+            "description": "Where that which decides comes from; absent if nothing counts.",
+            "$ref": "#/components/schemas/EntitlementSource"
+           },
+           "productId": {
+            "description": "The product that decides; absent for a grant by hand.",
+            "type": "string"
+           },
+           "reasons": {
+            "description": "What was considered, with that which decides first; absent in changes.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/AccessReason"
+            }
+           }
+          },
+          "required": [
+           "name",
+           "standing",
+           "grantsAccess"
+          ],
+          "additionalProperties": false
+         },
+         "AccessReason": {
+          "description": "A purchase, or a grant by hand, that gives a named entitlement, or gave it.",
+          "type": "object",
+          "properties": {
+           "source": {
+            "description": "Where it comes from.",
+            "$ref": "#/components/schemas/EntitlementSource"
+           },
+           "id": {
+            "description": "The original transaction, the purchase token or the grant.",
+            "type": "string"
+           },
+           "productId": {
+            "description": "The product; absent for a grant.",
+            "type": "string"
+           },
+           "standing": {
+            "description": "Its standing.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "since": {
+            "description": "When that began, if it is known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "until": {
+            "description": "When it changes by itself.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "ignored": {
+            "description": "The rule by which it does not count; absent if it does.",
+            "$ref": "#/components/schemas/IgnoredPurchaseReason"
+           }
+          },
+          "required": [
+           "source",
+           "id",
+           "standing"
+          ],
+          "additionalProperties": false
+         },
+         "AccessStanding": {
+          "description": "Whether a customer has a named entitlement: a standing as of a purchase, or `none`.",
+          "enum": [
+           "active",
+           "expired",
+           "refunded",
+           "revoked",
+           "upgraded",
+           "pending",
+           "consumed",
+           "unknown",
+           "none"
+          ]
+         },
          "AdministrativeAct": {
           "description": "An act of an administrator. Customers that were erased are named by the SHA-256 of app and customer, a space between.",
           "type": "object",
@@ -2071,7 +2437,7 @@
             "type": "string"
            },
            "act": {
-            "description": "The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.",
+            "description": "The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`, `grant.create`, `grant.withdraw`.",
             "type": "string"
            },
            "details": {
@@ -2144,9 +2510,26 @@
               "$ref": "#/components/schemas/play-entitlement"
              },
              {
+              "$ref": "#/components/schemas/grant"
+             },
+             {
               "$ref": "#/components/schemas/rescinded-consent"
              }
             ]
+           },
+           "names": {
+            "description": "The named entitlements that it gives, or gave; absent for none.",
+            "type": "array",
+            "items": {
+             "type": "string"
+            }
+           },
+           "access": {
+            "description": "These named entitlements of the customer, from everything that the customer has; absent if the customer is not known.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/Access"
+            }
            },
            "previous": {
             "description": "The entitlement as it was told before; absent the first time.",
@@ -2339,6 +2722,14 @@
           ],
           "additionalProperties": false
          },
+         "EntitlementSource": {
+          "description": "Where an entitlement comes from.",
+          "enum": [
+           "app-store",
+           "google-play",
+           "grant"
+          ]
+         },
          "EntryCheck": {
           "description": "The answer of a source.",
           "type": "object",
@@ -2365,6 +2756,75 @@
            "erased",
            "no-keys"
           ]
+         },
+         "IgnoredPurchaseReason": {
+          "description": "The rule by which a purchase does not count.",
+          "enum": [
+           "environment",
+           "test-customer",
+           "family-sharing"
+          ]
+         },
+         "JSONWebKey": {
+          "description": "A public key on P-256.",
+          "type": "object",
+          "properties": {
+           "kty": {
+            "description": "`EC`.",
+            "type": "string"
+           },
+           "crv": {
+            "description": "`P-256`.",
+            "type": "string"
+           },
+           "x": {
+            "description": "The first coordinate, in base64url.",
+            "type": "string"
+           },
+           "y": {
+            "description": "The second coordinate, in base64url.",
+            "type": "string"
+           },
+           "kid": {
+            "description": "The identifier, which the header of a token states: the thumbprint (RFC 7638).",
+            "type": "string"
+           },
+           "alg": {
+            "description": "`ES256`.",
+            "type": "string"
+           },
+           "use": {
+            "description": "`sig`.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "kty",
+           "crv",
+           "x",
+           "y",
+           "kid",
+           "alg",
+           "use"
+          ],
+          "additionalProperties": false
+         },
+         "KeySet": {
+          "description": "The public keys that verify signed entitlements: a JSON Web Key Set (RFC 7517).",
+          "type": "object",
+          "properties": {
+           "keys": {
+            "description": "The keys.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/JSONWebKey"
+            }
+           }
+          },
+          "required": [
+           "keys"
+          ],
+          "additionalProperties": false
          },
          "ListedKey": {
           "description": "A key without its secret.",
@@ -2407,6 +2867,35 @@
            "name",
            "scopes",
            "created"
+          ],
+          "additionalProperties": false
+         },
+         "NewGrant": {
+          "description": "The grant that is wanted.",
+          "type": "object",
+          "properties": {
+           "entitlement": {
+            "description": "The named entitlement.",
+            "type": "string"
+           },
+           "reason": {
+            "description": "The reason, 1 to 1000 bytes.",
+            "type": "string"
+           },
+           "expires": {
+            "description": "When it ends by itself; absent for never.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "id": {
+            "description": "The identifier: `gr_` and 32 hexadecimal digits. The same request with the same identifier grants once. Absent for a new one.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "entitlement",
+           "reason"
           ],
           "additionalProperties": false
          },
@@ -2550,6 +3039,9 @@
              },
              {
               "$ref": "#/components/schemas/play-entitlement"
+             },
+             {
+              "$ref": "#/components/schemas/grant"
              },
              {
               "$ref": "#/components/schemas/rescinded-consent"
@@ -3013,6 +3505,7 @@
           "enum": [
            "verify",
            "read",
+           "grant",
            "admin",
            "client"
           ]
@@ -3697,6 +4190,13 @@
            "version": {
             "const": 1
            },
+           "access": {
+            "description": "Of a customer: each named entitlement of the app; absent if the app names none.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/Access"
+            }
+           },
            "entitlements": {
             "description": "The entitlements; none where nothing is known.",
             "type": "array",
@@ -3779,6 +4279,136 @@
            "version",
            "purchases",
            "entries"
+          ],
+          "additionalProperties": false
+         },
+         "grant": {
+          "description": "A named entitlement that was granted to a customer by hand.",
+          "type": "object",
+          "properties": {
+           "type": {
+            "const": "grant"
+           },
+           "version": {
+            "const": 1
+           },
+           "grantId": {
+            "description": "Its identifier.",
+            "type": "string"
+           },
+           "entitlement": {
+            "description": "The named entitlement.",
+            "type": "string"
+           },
+           "state": {
+            "description": "The state at this instant: `active`, `expired` or `withdrawn`.",
+            "type": "string"
+           },
+           "grantsAccess": {
+            "description": "`true` if it gives access.",
+            "type": "boolean"
+           },
+           "reason": {
+            "description": "The reason.",
+            "type": "string"
+           },
+           "grantedDate": {
+            "description": "When it was granted.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "grantedBy": {
+            "description": "The identifier of the key that granted it, or `command line`.",
+            "type": "string"
+           },
+           "expiresDate": {
+            "description": "When it ends by itself.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "withdrawnDate": {
+            "description": "When it was withdrawn.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "withdrawnBy": {
+            "description": "The identifier of the key that withdrew it.",
+            "type": "string"
+           },
+           "withdrawalReason": {
+            "description": "Why it was withdrawn.",
+            "type": "string"
+           },
+           "standing": {
+            "description": "Whether it stands, in the words of every store; `revoked` if it was withdrawn.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "standingSince": {
+            "description": "When that began.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingUntil": {
+            "description": "When it changes by itself.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "standingSource": {
+            "description": "The statement from which it follows: `ledger`.",
+            "$ref": "#/components/schemas/StandingSource"
+           }
+          },
+          "required": [
+           "type",
+           "version",
+           "grantId",
+           "entitlement",
+           "state",
+           "grantsAccess",
+           "reason",
+           "grantedDate",
+           "standing",
+           "standingSource"
+          ],
+          "additionalProperties": false
+         },
+         "granted": {
+          "description": "A grant by hand, and what its customer has now.",
+          "type": "object",
+          "properties": {
+           "type": {
+            "const": "granted"
+           },
+           "version": {
+            "const": 1
+           },
+           "customer": {
+            "description": "The customer.",
+            "type": "string"
+           },
+           "grant": {
+            "description": "The grant.",
+            "$ref": "#/components/schemas/grant"
+           },
+           "access": {
+            "description": "The named entitlements of the customer.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/Access"
+            }
+           }
+          },
+          "required": [
+           "type",
+           "version",
+           "customer",
+           "grant",
+           "access"
           ],
           "additionalProperties": false
          },
@@ -4130,6 +4760,13 @@
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/OwnedEntitlement"
+            }
+           },
+           "access": {
+            "description": "The named entitlements of the customer; absent if the app names none.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/Access"
             }
            }
           },

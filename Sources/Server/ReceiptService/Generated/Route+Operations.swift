@@ -54,6 +54,27 @@
         hasBody: false, respond: .key(.read, respond))
     }
 
+    /// `POST /v1/customers/{id}/grants`
+    static func grantEntitlement(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/customers/{id}/grants", operation: "grantEntitlement", hasBody: true,
+        respond: .key(.grant, respond))
+    }
+
+    /// `DELETE /v1/customers/{id}/grants/{grant}`
+    static func withdrawGrant(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .delete, path: "/v1/customers/{id}/grants/{grant}", operation: "withdrawGrant",
+        hasBody: false, respond: .key(.grant, respond))
+    }
+
+    /// `GET /v1/apps/{app}/jwks.json`
+    static func getKeySet(_ respond: @escaping OpenResponse) -> Route {
+      Route(
+        method: .get, path: "/v1/apps/{app}/jwks.json", operation: "getKeySet", hasBody: false,
+        respond: .open(respond))
+    }
+
     /// `POST /v1/customers/{id}/receipts`
     static func presentReceipt(_ respond: @escaping KeyedResponse) -> Route {
       Route(

@@ -87,6 +87,16 @@
     public var clientProtocols: Set<ClientProtocol> = []
     /// The products of Google Play that are consumable, which its answers do not state.
     public var consumables: Set<String> = []
+    /// The named entitlements, each with the products that give it.
+    public var entitlements: [NamedEntitlement] = []
+    /// The rules that say which purchases count for the named entitlements.
+    public var entitlementRules: EntitlementRules = EntitlementRules()
+    /// What happens when a customer presents a purchase that names no customer and belongs to another one.
+    public var transfers: TransferRule = .move
+    /// The keys that sign entitlements: the first signs, and all are published.
+    public var entitlementSigners: [EntitlementSigner] = []
+    /// The life of signed entitlements, in seconds.
+    public var entitlementTokenLifetime: Int = 86_400
     /// A Boolean value that indicates whether verdicts are recorded in the audit trail before they are
     /// answered.
     public var recordsVerdicts: Bool = false

@@ -105,6 +105,11 @@
       array(name, values) { $0.write(to: &$1) }
     }
 
+    /// Writes the member unless the values are absent.
+    mutating func member(_ name: String, _ values: [some JSONWritable]?) {
+      if let values { member(name, values) }
+    }
+
     mutating func member(_ name: String, _ words: [some RawRepresentable<String>]) {
       member(name, words.map(\.rawValue))
     }

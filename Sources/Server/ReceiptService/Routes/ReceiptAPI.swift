@@ -82,7 +82,10 @@
           entitlements: entitlements, identity: identity, admission: admission,
           maximumLineByteCount: limits.maximumLineByteCount
         ).routes,
-        EntitlementController(entitlements: entitlements, auditLog: auditLog, bodies: bodies).routes,
+        EntitlementController(
+          entitlements: entitlements, auditLog: auditLog, bodies: bodies, apps: apps,
+          issuer: configuration.publicURL
+        ).routes, GrantController(entitlements: entitlements, bodies: bodies).routes,
         erasures.routes,
         ChangeController(
           entitlements: entitlements, identity: identity, admission: admission, shutdown: shutdown

@@ -32,6 +32,8 @@
     private let customer: String?
     private let entitlement: JSONValue
     private let previous: JSONValue?
+    /// The named entitlements.
+    private let names: [String]
 
     /// Creates the events of a change, in order; none for a change that RevenueCat has no event for.
     static func events(of change: EntitlementChange) -> [RevenueCatEvent] {
@@ -40,13 +42,14 @@
       return kinds(of: change.type, entitlement, after: data["previous"]).enumerated().map { index, kind in
         RevenueCatEvent(
           change: change, kind: kind, id: index == 0 ? change.id : "\(change.id)-\(index + 1)",
-          customer: data["customer"]?.string, entitlement: entitlement, previous: data["previous"])
+          customer: data["customer"]?.string, entitlement: entitlement, previous: data["previous"],
+          names: data["names"]?.array?.compactMap(\.string) ?? [])
       }
     }
 
     private init(
       change: EntitlementChange, kind: Kind, id: String, customer: String?, entitlement: JSONValue,
-      previous: JSONValue?
+      previous: JSONValue?, names: [String]
     ) {
       self.change = change
       self.kind = kind
@@ -54,6 +57,7 @@
       self.customer = customer
       self.entitlement = entitlement
       self.previous = previous
+      self.names = names
     }
 
     // MARK: The types
@@ -114,24 +118,29 @@
 
     private var isOtherProduct: Bool { Self.isOtherProduct(entitlement, after: previous) }
 
+    /// `true` for a grant by hand, which RevenueCat calls a promotional purchase.
+    private var isGrant: Bool { entitlement["grantId"] != nil }
+
     private var isGooglePlay: Bool { entitlement["purchaseToken"] != nil }
 
     private var lineItem: JSONValue? { entitlement["lineItems"]?.array?.first }
 
     private var productId: String? {
       if kind == .productChange, isOtherProduct { return previous?["productId"]?.string }
+      if isGrant { return entitlement["entitlement"]?.string.map { "rc_promo_\($0)" } }
       guard isGooglePlay else { return entitlement["productId"]?.string }
       guard let product = lineItem?["productId"]?.string else { return nil }
       return lineItem?["basePlanId"]?.string.map { "\(product):\($0)" } ?? product
     }
 
     private var isTest: Bool {
+      guard !isGrant else { return false }
       guard !isGooglePlay else { return entitlement["isTest"] == .bool(true) }
       return entitlement["environment"]?.string?.lowercased() != "production"
     }
 
     private var originalTransaction: String? {
-      entitlement["originalTransactionId"]?.string
+      entitlement["originalTransactionId"]?.string ?? entitlement["grantId"]?.string
         ?? entitlement["orderId"]?.string.map { order in
           order.firstRange(of: "..").map { String(order[..<$0.lowerBound]) } ?? order
         }
@@ -155,6 +164,7 @@
     private var reason: String {
       if kind == .cancellation, change.type == "entitlement.refunded" { return "CUSTOMER_SUPPORT" }
       switch entitlement["state"]?.string {
+      case "withdrawn": return "DEVELOPER_INITIATED"
       case "paused": return "SUBSCRIPTION_PAUSED"
       case "in-grace-period", "in-billing-retry", "on-hold": return "BILLING_ERROR"
       default: break
@@ -179,6 +189,7 @@
     private var price: JSONNumber? {
       switch kind {
       case .initialPurchase, .nonRenewingPurchase, .renewal, .refundReversed:
+        if isGrant { return JSONNumber(0) }
         return entitlement["price"]?.int64.flatMap { JSONNumber(Double($0) / 1000) }
       case .cancellation where change.type == "entitlement.refunded":
         return entitlement["price"]?.int64.flatMap { JSONNumber(-Double($0) / 1000) }
@@ -198,7 +209,7 @@
       json.member("id", id)
       json.member("app_id", change.app)
       json.member("event_timestamp_ms", change.time.milliseconds)
-      json.member("store", isGooglePlay ? "PLAY_STORE" : "APP_STORE")
+      json.member("store", isGrant ? "PROMOTIONAL" : isGooglePlay ? "PLAY_STORE" : "APP_STORE")
       json.member("environment", isTest ? "SANDBOX" : "PRODUCTION")
       if kind == .transfer {
         json.member("transferred_from", [previous?["customer"]?.string].compactMap(\.self))
@@ -222,9 +233,10 @@
       json.endObject()
       json.orNull("product_id", productId)
       json.null("entitlement_id")
-      json.null("entitlement_ids")
-      json.member("period_type", Self.period(entitlement))
-      json.orNull("purchased_at_ms", milliseconds("purchaseDate"))
+      json.name("entitlement_ids")
+      json.value(names.isEmpty ? .null : .array(names.map { .string($0) }))
+      json.member("period_type", isGrant ? "PROMOTIONAL" : Self.period(entitlement))
+      json.orNull("purchased_at_ms", milliseconds(isGrant ? "grantedDate" : "purchaseDate"))
       json.orNull("expiration_at_ms", milliseconds("expiresDate"))
       if kind == .billingIssue {
         // Google Play moves the expiry to the end of the grace period.
@@ -251,7 +263,10 @@
       for name in ["tax_percentage", "commission_percentage", "takehome_percentage"] {
         json.null(name)
       }
-      json.orNull("transaction_id", entitlement["transactionId"]?.string ?? entitlement["orderId"]?.string)
+      json.orNull(
+        "transaction_id",
+        entitlement["transactionId"]?.string ?? entitlement["orderId"]?.string
+          ?? entitlement["grantId"]?.string)
       json.orNull("original_transaction_id", originalTransaction)
       let ownership = entitlement["inAppOwnershipType"]?.string
       json.member("is_family_share", ownership == "FAMILY_SHARED" || ownership == "ASSIGNED")

@@ -116,6 +116,30 @@
       <button>Search</button>
       </div>
       </form>
+      {{#named}}
+      {{#access}}
+      {{>rows}}
+      {{/access}}
+      {{#grants}}
+      {{>rows}}
+      {{/grants}}
+      {{#granting}}
+      <section aria-labelledby="grant-heading">
+      <h2 id="grant-heading">Grant by hand</h2>
+      <form class="panel" method="post" action="/console/grants" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <input type="hidden" name="app" value="{{grantApp}}">
+      <input type="hidden" name="customer" value="{{grantCustomer}}">
+      {{#entitlementChoice}}
+      {{>choice}}
+      {{/entitlementChoice}}
+      <div class="field"><label for="grant-reason">Reason</label><input id="grant-reason" name="reason" required maxlength="1000" autocomplete="off"></div>
+      <div class="field"><label for="grant-days">Days (empty for no end)</label><input id="grant-days" name="days" type="number" min="1" max="36500"></div>
+      <button>Grant</button>
+      </form>
+      </section>
+      {{/granting}}
+      {{/named}}
       {{#found}}
       {{>rows}}
       {{/found}}

@@ -4,7 +4,9 @@
   internal import AuditTrail
   internal import Entitlements
   internal import Hummingbird
+  internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptVerification
 
   struct EntitlementPages {
     let entitlements: ServiceEntitlements
@@ -14,7 +16,86 @@
       [
         ConsoleRoute(.get, "/console/entitlements", .scope(.read), respond: entitlementsPage),
         ConsoleRoute(.get, "/console/entitlements/{id}", .scope(.read), respond: entitlementPage),
+        ConsoleRoute(.post, "/console/grants", .scope(.grant)) { visit in
+          let (app, customer) = (try visit.app(), visit.form["customer"] ?? "")
+          let grant = try GrantFact(
+            form: visit.form, customer: customer, actor: try visit.login.keyID, at: entitlements.clock())
+          return try await change(customer, app) {
+            _ = try await entitlements.grant(.random(), grant, app: app.name)
+          }
+        },
+        ConsoleRoute(.post, "/console/grants/withdraw", .scope(.grant)) { visit in
+          let (app, customer) = (try visit.app(), visit.form["customer"] ?? "")
+          guard let id = EntitlementGrant.ID(visit.form["id"] ?? "") else { throw Problem.notFound }
+          var withdrawal = GrantWithdrawalFact(date: entitlements.clock())
+          withdrawal.actor = try visit.login.keyID
+          return try await change(customer, app) { [withdrawal] in
+            try await entitlements.withdraw(id, withdrawal, of: customer, app: app.name)
+          }
+        },
       ]
+    }
+
+    /// Changes the grants of a customer, and shows the customer's page.
+    private func change(
+      _ customer: String, _ app: ServedApp, _ work: () async throws -> Void
+    ) async throws -> Response {
+      do { try await work() } catch let failure as GrantFailure { throw Problem(failure) }
+      return ConsoleVisit.redirect(to: ConsoleURL.customer(customer, app: app.name))
+    }
+
+    /// What a customer has by name, and the form that grants.
+    private func named(
+      _ found: [StoredEntitlement], of customer: String, app: ServedApp, _ visit: ConsoleVisit
+    ) throws -> [String: Any]? {
+      let now = entitlements.clock()
+      guard let access = entitlements.access(of: customer, to: found, app: app.name, at: now) else {
+        return nil
+      }
+      let mayGrant = try visit.login.may(.grant)
+      let grants = found.compactMap { $0.ledger.entitlementGrants.first }
+      return ConsoleVisit.present([
+        "access": TableView(
+          "What \(ShownText.shortened(customer)) has", ["Entitlement", "Standing", "Since", "Until", "By"],
+          access.map { access in
+            [
+              CellView(access.name),
+              CellView(
+                "\(access.grantsAccess ? "✓" : "✗") \(access.standing?.rawValue ?? "none")",
+                style: access.grantsAccess ? "good" : "bad"),
+              CellView(access.since.map { ShownTime.full($0) }),
+              CellView(access.until.map { ShownTime.full($0) }),
+              CellView(
+                access.decisive.map { reason in reason.productId ?? reason.source.rawValue },
+                link: access.decisive.map { ConsoleURL.entitlement($0.id, app: app.name) }),
+            ]
+          }),
+        "grants": TableView(
+          "Grants by hand", ["Grant", "Entitlement", "State", "Reason", "Expires", "Withdraw"],
+          grants.map { grant in
+            let state = grant.state(at: now)
+            return [
+              CellView(
+                grant.id.identifier, link: ConsoleURL.entitlement(grant.id.identifier, app: app.name)),
+              CellView(grant.entitlement),
+              CellView(state.rawValue, style: state == .active ? "good" : "bad"), CellView(grant.reason),
+              CellView(grant.expiresDate.map { ShownTime.full($0) }),
+              mayGrant && state == .active
+                ? CellView(
+                  form: "/console/grants/withdraw", "Withdraw…", button: "Withdraw for good",
+                  subject: grant.id.identifier,
+                  [("app", app.name), ("customer", customer), ("id", grant.id.identifier)])
+                : CellView(nil as String?),
+            ]
+          }),
+        "granting": mayGrant
+          ? [
+            "grantCustomer": customer, "grantApp": app.name,
+            "entitlementChoice": ChoiceView(
+              name: "entitlement", label: "Entitlement",
+              options: access.map { ($0.name, $0.name) }, chosen: ""),
+          ] as [String: Any] : nil,
+      ])
     }
 
     private func entitlementsPage(_ visit: ConsoleVisit) async throws -> Response {
@@ -27,6 +108,9 @@
           by == "customer"
           ? try await entitlements.entitlements(app: app.name, customer: value)
           : try await entitlements.entitlements(app: app.name, identifier: value)
+      }
+      let ofCustomer = try value.flatMap { value in
+        by == "customer" ? try named(found ?? [], of: value, app: app, visit) : nil
       }
       let now = entitlements.clock()
       let latest = try await entitlements.latestSequence(app: app.name)
@@ -53,6 +137,7 @@
                 ]
               }, empty: "Nothing is known of it.", footer: page.footer)
           },
+          "named": ofCustomer,
           "changes": TableView(
             "The latest changes, newest first", ["Time", "What", "Product", "Entitlement", "Customer"],
             changes.reversed().map { change in
@@ -89,10 +174,8 @@
               FactView("State", state.text, style: state.style), FactView("Environment", state.environment),
               FactView(
                 "Customer", stored.customer,
-                link: stored.customer.map {
-                  ConsoleURL.make(
-                    "/console/entitlements", [("by", "customer"), ("value", $0), ("app", app.name)])
-                }), FactView("Expires", state.expires), FactView("Latest purchase", state.purchase),
+                link: stored.customer.map { ConsoleURL.customer($0, app: app.name) }),
+              FactView("Expires", state.expires), FactView("Latest purchase", state.purchase),
             ].compactMap { $0 },
             "timeline": Timeline(
               changes.suffix(Timeline.maximumCount),
@@ -149,7 +232,8 @@
       func text(_ names: String...) -> String? { names.lazy.compactMap { json[$0]?.string }.first }
       identifier = EntitlementLedger.identifierMembers.lazy.compactMap { json[$0]?.string }.first
       product =
-        text("productId") ?? json["productIds"]?.array?.compactMap(\.string).joined(separator: ", ")
+        text("productId", "entitlement")
+        ?? json["productIds"]?.array?.compactMap(\.string).joined(separator: ", ")
       environment = text("environment")
       purchase = text("transactionId", "orderId")
       state = text("state")
