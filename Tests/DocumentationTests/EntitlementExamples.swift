@@ -3,6 +3,7 @@
 import Entitlements
 import ReceiptCodec
 import ReceiptCrypto
+import ReceiptVerification
 import Testing
 
 /// Named entitlements.

@@ -3,6 +3,7 @@
 
 import importlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -100,6 +101,27 @@ def test_every_route_is_called(server, generated):
     assert call("getEntitlement", ORIGINAL, app=app).entitlements
     assert call("getEntitlementHistory", ORIGINAL, app=app).changes
     assert call("getCustomerEntitlements", CUSTOMER, app=app).entitlements
+    assert call("getCustomerEntitlements", CUSTOMER, app=app).access[0].name == "premium"
+    (key,) = call("getKeySet", app).keys
+    assert (key.kty, key.crv, key.alg) == ("EC", "P-256", "ES256")
+    wanted = models.NewGrant(entitlement="premium", reason="generated")
+    granted = call("grantEntitlement", "bob", body=wanted, app=app, status=201)
+    assert granted.grant.state == "active" and granted.access[0].grants_access
+    withdrawn = call("withdrawGrant", "bob", granted.grant.grant_id, reason="generated", app=app)
+    assert withdrawn.grant.state == "withdrawn" and not withdrawn.access[0].grants_access
+
+    server.notify(app, "CONSUMPTION_REQUEST", originalTransactionId=ORIGINAL, transactionId="2000000000000001")
+    assert call("listRefundReviews", app=app, state="open").reviews[0].review.refund_review_id == "2000000000000001"
+    assert call("getRefundReview", "2000000000000001", app=app).reviews[0].customer == CUSTOMER
+    known = models.NewRefundAnswer(customer_consented=True, delivery_status="DELIVERED", sample_content_provided=False)
+    (stated,) = call("stateRefundEvidence", "2000000000000001", body=known, app=app).reviews
+    assert stated.review.evidence.is_delivered
+    answer = models.NewRefundAnswer(preference=models.RefundPreference.DECLINE)
+    shown = call("previewRefundAnswer", "2000000000000001", body=answer, app=app).body
+    assert json.loads(shown)["refundPreference"] == "DECLINE"
+    refused = call("answerRefundReview", "2000000000000001", body=answer, app=app, status=409)
+    assert refused.code == "no-credentials"
+
     changes = call("getChanges", app=app, since=0, limit=10).changes
     assert changes[0].change.type_.startswith("entitlement.")
 

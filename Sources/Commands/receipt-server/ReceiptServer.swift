@@ -47,7 +47,10 @@ struct ReceiptServer: AsyncParsableCommand {
           73 a file cannot be created.
         """,
       version: UserAgent.version,
-      subcommands: [ServeCommand.self, HealthCommand.self, KeysCommand.self, WebhooksCommand.self],
+      subcommands: [
+        ServeCommand.self, HealthCommand.self, KeysCommand.self, WebhooksCommand.self,
+        RefundReviewsCommand.self,
+      ],
       defaultSubcommand: ServeCommand.self)
   #else
     static let configuration = CommandConfiguration(

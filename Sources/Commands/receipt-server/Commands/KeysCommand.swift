@@ -23,7 +23,7 @@
       @Option(
         name: .customLong("scope"),
         help: ArgumentHelp(
-          "verify, read, admin or client. May be repeated. A key with the scope client may be published with an app.",
+          "verify, read, grant, review, admin or client. May be repeated. A key with the scope client may be published with an app.",
           valueName: "SCOPE"))
       var scopes: [Scope]
       @Flag(name: .customLong("json"), help: "Print one JSON object.") var json = false

@@ -59,6 +59,7 @@
         verifier: verifier, appStore: appStore, googlePlay: googlePlay, huawei: huawei)
       app.googlePlayNotifications = try pushReceiver(googlePlay)
       guard !appStore.isEmpty || googlePlay != nil else { return }
+      app.refundAnswers = RefundAnswerSender(appStore: appStore, googlePlay: googlePlay)
       app.storeQuestion = { entitlement in
         for client in appStore {
           if let answer = try await entitlement.ask(client) { return answer }

@@ -73,7 +73,8 @@ extension NamedEntitlement {
   fileprivate func contains(_ holding: LineHolding) -> Bool {
     if let entitlement = holding.entitlement { return UTF8Text.isIdentical(entitlement, name) }
     guard let product = holding.productId else { return false }
-    if products.contains(product) { return true }
+    // The name of a base plan is not that of a product.
+    if !product.contains(":"), products.contains(product) { return true }
     return holding.basePlanId.map { products.contains("\(product):\($0)") } ?? false
   }
 }
@@ -85,7 +86,9 @@ extension EntitlementRules {
   ) -> IgnoredPurchaseReason? {
     if let environment = holding.environment {
       if let accepted = environments[source], !accepted.contains(environment) { return .environment }
-      if environment != .production, let testCustomers, !testCustomers.contains(customer ?? "") {
+      if environment != .production, let testCustomers,
+        !testCustomers.contains(where: { UTF8Text.isIdentical($0, customer) })
+      {
         return .testCustomer
       }
     }

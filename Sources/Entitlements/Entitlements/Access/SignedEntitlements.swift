@@ -61,7 +61,7 @@ extension SignedEntitlements {
   ///   - token: The token, as the server answered it.
   ///   - keys: The keys of the server.
   ///   - app: The app, by its name in the server's configuration.
-  ///   - customer: The customer who uses the app. A token about another one is refused.
+  ///   - customer: The customer who uses the app; a UUID in any spelling. A token about another one is refused.
   ///   - instant: The current time.
   ///   - clockSkew: The allowed difference between the clocks, in seconds.
   /// - Throws: ``SignedEntitlementsError``.
@@ -82,7 +82,7 @@ extension SignedEntitlements {
     guard UTF8Text.isIdentical(self.app, app) else {
       throw SignedEntitlementsError(.wrongApp, "The token is for the app \(ShownText.plain(self.app)).")
     }
-    guard UTF8Text.isIdentical(self.customer, customer) else {
+    guard UTF8Text.isIdentical(self.customer, UUIDString.canonical(customer)) else {
       throw SignedEntitlementsError(.wrongCustomer, "The token is about another customer.")
     }
     guard instant < expiresAt.addingSeconds(clockSkew) else {

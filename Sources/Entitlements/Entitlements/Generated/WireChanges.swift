@@ -11,13 +11,22 @@ extension EntitlementLedger {
     package let name: String
     /// The original transaction, the purchase token, or the customer's app transaction.
     package let identifier: String
+    /// The name of the part with the purchase that this one is about, such as a refund review.
+    package let purchase: String?
+    /// The kind by which the part is listed; `nil` for what a customer has, which is found by customer.
+    package let kind: String?
     /// The ledger with this part only.
     package var ledger: EntitlementLedger
 
     /// Creates one from its fields.
-    package init(name: String, identifier: String, ledger: EntitlementLedger) {
+    package init(
+      name: String, identifier: String, purchase: String? = nil, kind: String? = nil,
+      ledger: EntitlementLedger
+    ) {
       self.name = name
       self.identifier = identifier
+      self.purchase = purchase
+      self.kind = kind
       self.ledger = ledger
     }
   }
@@ -124,6 +133,16 @@ package enum ChangeKind: String, Sendable, Hashable, CaseIterable {
   case transferred = "entitlement.transferred"
   /// Any other reported change.
   case updated = "entitlement.updated"
+  /// A store asks about a purchase whose refund was asked for.
+  case reviewOpened = "refund-review.opened"
+  /// The deadline of a review is near, and it is not answered.
+  case reviewDue = "refund-review.due"
+  /// A review was answered, or skipped.
+  case reviewAnswered = "refund-review.answered"
+  /// The deadline of a review passed without an answer.
+  case reviewMissed = "refund-review.missed"
+  /// The store decided over a refund, or took its decision back.
+  case reviewDecided = "refund-review.decided"
   /// A guardian withdrew consent to a child's use of the app.
   case consentRescinded = "consent.rescinded"
 }

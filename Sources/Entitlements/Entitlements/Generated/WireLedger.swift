@@ -330,6 +330,8 @@ struct LedgerDocument: Sendable, Hashable {
   var playPurchases: [PlayLedgerRecord]?
   /// The grants by hand, in order; absent for none.
   var grants: [GrantRecord]?
+  /// The refund reviews, in order; absent for none.
+  var refundReviews: [RefundReviewRecord]?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
 }
@@ -341,6 +343,7 @@ extension LedgerDocument: JSONObject {
     case rescindedConsents
     case playPurchases
     case grants
+    case refundReviews
   }
 
   static let fieldNames = JSONFieldNames<Field>(required: [
@@ -354,6 +357,7 @@ extension LedgerDocument: JSONObject {
     case .rescindedConsents: try coder.code(&rescindedConsents)
     case .playPurchases: try coder.code(&playPurchases)
     case .grants: try coder.code(&grants)
+    case .refundReviews: try coder.code(&refundReviews)
     }
   }
 }

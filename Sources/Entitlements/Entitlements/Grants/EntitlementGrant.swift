@@ -19,8 +19,12 @@ extension EntitlementGrant {
 
   /// Returns the state at an instant.
   public func state(at instant: Timestamp) -> State {
-    if let withdrawal, instant >= withdrawal.date { return .withdrawn }
-    if let expires = grant.expires, instant >= expires { return .expired }
+    let expires = grant.expires
+    // What ended by itself was not withdrawn.
+    if let withdrawal, instant >= withdrawal.date, expires.map({ withdrawal.date < $0 }) ?? true {
+      return .withdrawn
+    }
+    if let expires, instant >= expires { return .expired }
     return .active
   }
 

@@ -144,3 +144,8 @@ extension EntitlementLedger {
   /// The customer of one part as the store identifies and signs them: the app transaction; `nil` if it is not known.
   package var holder: String? { entitlements.first?.transaction.appTransactionId }
 }
+
+extension EntitlementLedger {
+  /// `true` for a part that is about a purchase itself, and not about a grant or a refund review.
+  package var isOfPurchase: Bool { !purchases.facts.isEmpty || !playPurchases.facts.isEmpty }
+}

@@ -21,6 +21,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   var consents = LineSet<ConsentLine>()
   var playPurchases = LineSet<PlayPurchaseLine>()
   var grants = LineSet<GrantLine>()
+  var reviews = LineSet<RefundReviewLine>()
 
   /// The kinds of lines, in the order of ``parts``.
   ///
@@ -31,6 +32,7 @@ public struct EntitlementLedger: Sendable, Hashable {
     LineKind(\.consents, \.rescindedConsents, .rescindedConsents, version: 1),
     LineKind(\.playPurchases, \.playPurchases, .playPurchases, version: 3),
     LineKind(\.grants, \.grants, .grants, version: 4),
+    LineKind(\.reviews, \.refundReviews, .refundReviews, version: 4),
   ]
 
   /// The members of the JSON of entitlements that contain the store's identifier.

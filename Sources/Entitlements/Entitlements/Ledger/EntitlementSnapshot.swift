@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 
@@ -57,7 +58,7 @@ package struct EntitlementSnapshot: Sendable, Hashable {
 extension EntitlementSnapshot {
   /// Returns `true` if a later snapshot reports something else.
   func isChanged(to new: EntitlementSnapshot) -> Bool {
-    guard core == new.core else { return true }
+    guard core == new.core, UTF8Text.isIdentical(customer, new.customer) else { return true }
     // A snapshot of an earlier build, or from before the store said whether the subscription renews.
     guard !later.isEmpty else { return false }
     return later["renews"] != nil && later != new.later
@@ -69,10 +70,14 @@ extension ChangeKind {
   /// are equal.
   init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {
     guard old.map({ $0.isChanged(to: new) }) ?? true else { return nil }
+    if let review = RefundReview.State(rawValue: new.state) {
+      self.init(review)
+      return
+    }
     let isNewState = old?.state != new.state
     if new.state == RescindedConsent.state {
       self = .consentRescinded
-    } else if let customer = old?.customer, customer != new.customer {
+    } else if let customer = old?.customer, !UTF8Text.isIdentical(customer, new.customer) {
       self = .transferred
     } else if isNewState, new.state == Entitlement.State.refunded.rawValue {
       self = .refunded
@@ -88,6 +93,16 @@ extension ChangeKind {
       self = .expired
     } else {
       self = .updated
+    }
+  }
+
+  private init(_ review: RefundReview.State) {
+    switch review {
+    case .open: self = .reviewOpened
+    case .due: self = .reviewDue
+    case .answered, .answering, .skipped: self = .reviewAnswered
+    case .missed: self = .reviewMissed
+    case .granted, .partlyGranted, .declined, .reversed: self = .reviewDecided
     }
   }
 

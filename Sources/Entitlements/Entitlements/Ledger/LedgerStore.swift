@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 package import ReceiptCodec
 
 /// The rows of an app's ledgers, within a transaction of a database.
@@ -17,6 +18,8 @@ package protocol LedgerTransaction {
   func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws
   /// Entitles a customer to a purchase that belongs to another one.
   func share(_ name: String, with customer: String) throws
+  /// Ends the sharing of a purchase with all customers.
+  func endSharing(_ name: String) throws
   func isShared(_ name: String, with customer: String) throws -> Bool
   /// Returns everything that a customer has, and holds it unchanged until the transaction ends.
   func everything(of customer: String) throws -> EntitlementLedger
@@ -84,7 +87,7 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
       }
       let snapshot = try EntitlementSnapshot(
         merged, customer: customer ?? stored.customer, at: stored.evaluated)
-      return snapshot?.customer == stored.customer
+      return UTF8Text.isIdentical(snapshot?.customer, stored.customer)
     }
   }
 
@@ -100,6 +103,7 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     // Without a row, the purchase may have been refunded or revoked before its customer was erased.
     if let known = try stored?.part.ledger ?? transaction.withdrawals(of: part.name) {
       part.ledger.merge(known)
+      part = part.ledger.parts.first ?? part
     }
     try part.ledger.requirePresented(by: customer)
     return try store(
@@ -113,9 +117,18 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
   private func owner(
     of part: EntitlementLedger.Part, presentedBy customer: String?, after stored: LedgerRow?
   ) throws -> String? {
-    guard let stored, let owner = stored.customer, let customer, owner != customer,
-      part.ledger.statedCustomer == nil
-    else { return customer ?? stored?.customer }
+    if let purchase = part.purchase {
+      // Whose a refund review is, follows from the purchase.
+      return try transaction.row(purchase)?.customer ?? stored?.customer
+    }
+    if part.ledger.statedCustomer != nil {
+      // Whom the store names has it alone, whoever presented it before.
+      if terms.transfers == .share { try transaction.endSharing(part.name) }
+      return customer ?? stored?.customer
+    }
+    guard let stored, let owner = stored.customer, let customer, !UTF8Text.isIdentical(owner, customer) else {
+      return customer ?? stored?.customer
+    }
     switch terms.transfers {
     case .move: return customer
     case .keep: throw PresentedByAnother()
@@ -217,7 +230,7 @@ extension EntitlementLedger {
 
   /// Fails if the purchase of one part names another customer.
   fileprivate func requirePresented(by customer: String?) throws {
-    guard let customer, let stated = statedCustomer, stated != customer else { return }
+    guard let customer, let stated = statedCustomer, !UTF8Text.isIdentical(stated, customer) else { return }
     throw PresentedByAnother()
   }
 

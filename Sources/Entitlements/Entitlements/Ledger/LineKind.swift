@@ -40,7 +40,10 @@ struct LineKind<Facts: LineFacts>: AnyLineKind {
     ledger[keyPath: lines].sorted.map { id, facts in
       var part = EntitlementLedger()
       part[keyPath: lines].facts[id] = facts
-      return EntitlementLedger.Part(name: id.name, identifier: id.identifier, ledger: part)
+      return EntitlementLedger.Part(
+        name: id.name, identifier: id.identifier, purchase: facts.purchaseName(id),
+        // What is only the outcome of something unknown is not listed with it.
+        kind: Facts.Line.listedKind.map { facts.line(id) == nil ? "unknown-\($0)" : $0 }, ledger: part)
     }
   }
 

@@ -19,6 +19,8 @@ package protocol StoreLine: Sendable, Hashable {
   static var reportType: String { get }
   /// The member of its JSON object with the identifier.
   static var identifierMember: String { get }
+  /// The kind by which lines are listed; `nil` for what a customer has, which is found by customer.
+  static var listedKind: String? { get }
   /// The members of the store's receipts that name a customer.
   static var customerMembers: [String] { get }
   /// The states without access that a payment ends.
@@ -47,6 +49,7 @@ package protocol StoreLine: Sendable, Hashable {
 }
 
 extension StoreLine {
+  package static var listedKind: String? { nil }
   package static var customerMembers: [String] { [] }
   package static var lapsedStates: [String] { [] }
   package var namesOfCustomer: [String] { [] }
@@ -93,8 +96,14 @@ protocol LineFacts: Sendable, Hashable {
 
   /// Keeps the higher fact of each type.
   mutating func join(_ other: Self)
+  /// The name of the part that has the purchase which this line is about; `nil` for a line that stands for itself.
+  func purchaseName(_ id: Line.ID) -> String?
   /// Returns the line that the facts give; `nil` if too little is known.
   func line(_ id: Line.ID) -> Line?
   /// The refunds, voids and revocations, and the transactions that they concern, without the customer; `nil` for none.
   var withdrawals: Self? { get }
+}
+
+extension LineFacts {
+  func purchaseName(_ id: Line.ID) -> String? { nil }
 }

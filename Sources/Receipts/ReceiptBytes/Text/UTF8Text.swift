@@ -26,6 +26,15 @@ package enum UTF8Text {
 
   /// Returns `true` if two strings have the same bytes. Swift's `==` also treats canonically equivalent strings as
   /// equal. Identifiers must not be compared like that.
+  package static func isIdentical(_ lhs: String?, _ rhs: String?) -> Bool {
+    switch (lhs, rhs) {
+    case (nil, nil): true
+    case (.some(let lhs), .some(let rhs)): isIdentical(lhs, rhs)
+    default: false
+    }
+  }
+
+  /// The same for two strings that are there.
   package static func isIdentical(_ lhs: String, _ rhs: String) -> Bool {
     ByteSearch.isEqual(lhs.utf8.span, rhs.utf8.span)
   }

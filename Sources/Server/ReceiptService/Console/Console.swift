@@ -111,6 +111,7 @@
       ("Verify", "/console/verify", .verify, false),
       ("Transactions", "/console/transactions", .read, false),
       ("Entitlements", "/console/entitlements", .read, false),
+      ("Refund reviews", "/console/refund-reviews", .read, false),
       ("Audit trail", "/console/audit", .read, false),
       ("Load", "/console/load", .read, true),
       ("Webhooks", "/console/webhooks", .admin, false),

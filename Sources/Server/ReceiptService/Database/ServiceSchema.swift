@@ -140,8 +140,13 @@
           "ALTER TABLE ledgers ADD COLUMN holder TEXT",
           "CREATE INDEX ledgers_holder ON ledgers(app, holder)",
         ],
-        // The customers who share a purchase of another one: see TransferRule.share.
+        // shares: the customers who share a purchase of another one (see TransferRule.share). ledgers.kind: the kind of
+        // parts that are listed by it, such as refund reviews. ledgers.purchase: the name of the part with the purchase
+        // that a part is about.
         [
+          "ALTER TABLE ledgers ADD COLUMN kind TEXT", "ALTER TABLE ledgers ADD COLUMN purchase TEXT",
+          "CREATE INDEX ledgers_kind ON ledgers(app, kind, heard)",
+          "CREATE INDEX ledgers_purchase ON ledgers(app, purchase)",
           """
           CREATE TABLE shares(
             app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT NOT NULL, PRIMARY KEY(app, name, customer))

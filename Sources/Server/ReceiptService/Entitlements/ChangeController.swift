@@ -21,9 +21,8 @@
       let request = call.request
       let app = try call.app()
       let limit = try request.limit
-      let accepts = request.headers[.accept] ?? ""
       var since = try request.integerParameter("since", 0...Int64.max, default: 0)
-      guard accepts.contains("text/event-stream") else {
+      guard request.prefers("text/event-stream", to: "application/json") else {
         try await requireReadable(since, app: app, at: "since")
         return ChangeList(
           changes: try await entitlements.changes(app: app.name, after: since, limit: limit))

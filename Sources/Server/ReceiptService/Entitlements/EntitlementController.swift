@@ -38,8 +38,7 @@
     ) async throws -> Response {
       let app = try call.app()
       let customer = try context.pathParameter("id")
-      let accepts = call.request.headers[.accept] ?? ""
-      let isSigned = accepts.contains("application/jwt")
+      let isSigned = call.request.prefers("application/jwt", to: "application/json")
       guard !isSigned || !app.configuration.entitlementSigners.isEmpty else {
         throw Problem(
           .notAcceptable, "no-signing-key",
@@ -49,7 +48,9 @@
       let now = entitlements.clock()
       let access = entitlements.access(of: customer, to: found, app: app.name, at: now)
       guard isSigned else {
-        let list = EntitlementList(access: access, entitlements: found.map { $0.owned(at: now) }).json()
+        let list = EntitlementList(
+          access: access, entitlements: found.map { $0.owned(at: now, shownTo: customer) }
+        ).json()
         return .cacheable(
           list.bytes, as: "application/json", tag: EntityTag(of: list.bytes), for: call.request)
       }
@@ -66,7 +67,7 @@
     ) throws -> Response {
       let lifetime = Double(app.configuration.entitlementTokenLifetime)
       let token = SignedEntitlements(
-        app: app.name, customer: customer, issuer: issuer, issuedAt: now,
+        app: app.name, customer: RecordingOptions.canonicalCustomer(customer), issuer: issuer, issuedAt: now,
         expiresAt: now.addingSeconds(lifetime), access: access)
       let period = (now.millisecondsSince1970 / (500 * lifetime)).rounded(.down)
       let signer = app.configuration.entitlementSigners[0]
@@ -141,7 +142,8 @@
       let app = verification.app.name
       let everything = try await entitlements.entitlements(app: app, customer: customer)
       return PresentedReceipt(
-        verdict: verification.report(verdict, acknowledgement), entitlements: found.map { $0.owned(at: now) },
+        verdict: verification.report(verdict, acknowledgement),
+        entitlements: found.map { $0.owned(at: now, shownTo: customer) },
         access: entitlements.access(of: customer, to: everything, app: app, at: now))
     }
 
@@ -155,7 +157,9 @@
       guard case .valid(let receipt) = verdict else { return [] }
       let customer = RecordingOptions.canonicalCustomer(customer)
       do {
-        if let named = receipt.appAccountToken, RecordingOptions.canonicalCustomer(named) != customer {
+        if let named = receipt.appAccountToken,
+          !UTF8Text.isIdentical(RecordingOptions.canonicalCustomer(named), customer)
+        {
           throw PresentedByAnother()
         }
         guard receipt.kind == .signedTransaction else { return [] }

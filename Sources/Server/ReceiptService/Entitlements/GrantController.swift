@@ -4,6 +4,7 @@
   internal import Entitlements
   internal import HTTPTypes
   internal import Hummingbird
+  internal import ReceiptBytes
   internal import ReceiptCodec
 
   /// Grants named entitlements to customers by hand, and withdraws the grants.
@@ -17,7 +18,13 @@
       let app = try call.app()
       let customer = try context.pathParameter("id")
       let body = try await bodies.object(of: call.request)
-      let id = try body["id"].map { value in
+      if let other = body.object?.first(where: {
+        !["entitlement", "reason", "expires", "id"].contains($0.name)
+      }) {
+        throw Problem.invalid("$.\(ShownText.plain(other.name))", "There is no such member.")
+      }
+      let id = try body["id"].flatMap { value -> EntitlementGrant.ID? in
+        guard value != .null else { return nil }
         guard let id = value.string.flatMap(EntitlementGrant.ID.init(_:)) else {
           throw Problem.invalid("$.id", "It is gr_ and 32 hexadecimal digits in lower case, or absent.")
         }
@@ -83,9 +90,8 @@
       try Self.requireReason(reason, at: "$.reason")
       var expires: Timestamp?
       if let value = body["expires"], value != .null {
-        guard let date = value.string.flatMap({ Timestamp(iso8601: Array($0.utf8).span) }), date > now else {
-          throw Problem.invalid(
-            "$.expires", "It is an instant of the future, such as 2030-01-31T00:00:00Z, or absent.")
+        guard let date = value.string.flatMap({ Timestamp(iso8601: Array($0.utf8).span) }) else {
+          throw Problem(GrantFailure.past)
         }
         expires = date
       }
@@ -127,6 +133,9 @@
         self.init(
           .notFound, "unknown-entitlement", "The app has no entitlement of this name; it has \(names).",
           at: "$.entitlement")
+      case .past:
+        self = .invalid(
+          "$.expires", "It is an instant of the future, such as 2030-01-31T00:00:00Z, or absent.")
       case .otherGrant:
         self.init(
           .conflict, "other-grant",

@@ -15,6 +15,8 @@
     let app: String
     /// The names of the app's webhook endpoints.
     let endpoints: [String]
+    /// `true` if customers share purchases.
+    let sharing: Bool
     let now: Timestamp
     /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
     let trace: String?
@@ -39,14 +41,15 @@
     func row(_ name: String) throws -> LedgerRow? {
       try session.run(
         """
-        SELECT identifier, customer, ledger, snapshot, evaluated, heard FROM ledgers
+        SELECT identifier, customer, ledger, snapshot, evaluated, heard, purchase, kind FROM ledgers
         WHERE app = $1 AND name = $2
         """, .text(app), .text(name)
       ).first.map { row in
         let snapshot = row.bytes(3)
         return LedgerRow(
           EntitlementLedger.Part(
-            name: name, identifier: row.text(0), ledger: try EntitlementLedger(stored: row.bytes(2))),
+            name: name, identifier: row.text(0), purchase: row.optionalText(6), kind: row.optionalText(7),
+            ledger: try EntitlementLedger(stored: row.bytes(2))),
           customer: row.optionalText(1),
           snapshot: snapshot.isEmpty ? nil : try EntitlementSnapshot(stored: snapshot),
           evaluated: Timestamp(milliseconds: row.integer(4)), heard: Timestamp(milliseconds: row.integer(5)))
@@ -64,6 +67,10 @@
         """, .text(app), .text(name), .text(customer))
     }
 
+    func endSharing(_ name: String) throws {
+      try session.run("DELETE FROM shares WHERE app = $1 AND name = $2", .text(app), .text(name))
+    }
+
     func isShared(_ name: String, with customer: String) throws -> Bool {
       try session.hasRows(
         "SELECT 1 FROM shares WHERE app = $1 AND name = $2 AND customer = $3", .text(app), .text(name),
@@ -73,20 +80,27 @@
     func everything(of customer: String) throws -> EntitlementLedger {
       // Without the lock, two transactions that change two purchases of a customer would miss each other's.
       try session.lock("changes \(app)")
-      return try Self.everything(of: customer, app: app, in: session).reduce(into: EntitlementLedger()) {
+      return try Self.everything(of: customer, app: app, sharing: sharing, in: session).reduce(
+        into: EntitlementLedger()
+      ) {
         $0.merge($1.ledger)
       }
     }
 
     /// Reads the entitlements of a customer, with those that another customer shares, sorted by name.
     static func everything(
-      of customer: String, app: String, in session: any DatabaseSession
+      of customer: String, app: String, sharing: Bool, in session: any DatabaseSession
     ) throws -> [StoredEntitlement] {
-      try session.run(
+      let shared =
+        sharing
+        ? """
+         UNION SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1
+        AND name IN (SELECT name FROM shares WHERE app = $1 AND customer = $2)
+        """ : ""
+      return try session.run(
         """
-        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND customer = $2
-        UNION SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1
-        AND name IN (SELECT name FROM shares WHERE app = $1 AND customer = $2) ORDER BY name
+        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND customer = $2 AND kind IS NULL\(shared)
+        ORDER BY name
         """, .text(app), .text(customer)
       ).map { try StoredEntitlement($0) }
     }
@@ -96,12 +110,13 @@
         """
         INSERT INTO ledgers(
           app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile,
-          questions, holder)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11)
+          questions, holder, kind, purchase)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11, $12, $13)
         ON CONFLICT(app, name) DO UPDATE SET
           customer = excluded.customer, holder = excluded.holder, ledger = excluded.ledger, snapshot = excluded.snapshot,
           evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
-          reconcile = excluded.reconcile, questions = excluded.questions
+          reconcile = excluded.reconcile, questions = excluded.questions, kind = excluded.kind,
+          purchase = excluded.purchase
         """,
         .text(app), .text(row.part.name), .text(row.part.identifier), .text(row.customer),
         .bytes(row.part.ledger.encoded()),
@@ -109,7 +124,7 @@
         // Rounded up, so that no change is looked for too early.
         .integer(nextChange.map { Int64($0.millisecondsSince1970.rounded(.up)) }),
         .integer(row.heard.milliseconds), .integer(reconciliation?.milliseconds),
-        .text(row.part.ledger.holder))
+        .text(row.part.ledger.holder), .text(row.part.kind), .text(row.part.purchase))
     }
 
     /// Notes the holders of the ledgers that an earlier build stored.
@@ -141,7 +156,8 @@
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING sequence
         """,
         .text("msg_" + Hexadecimal.encode(Random.bytes(16))), .text(app), .text(change.name), .text(customer),
-        .text(old?.customer == customer ? nil : old?.customer), .integer(change.time.milliseconds),
+        .text(UTF8Text.isIdentical(old?.customer, customer) ? nil : old?.customer),
+        .integer(change.time.milliseconds),
         .text(change.kind.rawValue), .bytes(change.body), .text(trace))
       guard let sequence = entered.first?.integer(0) else { return }
       for endpoint in endpoints {

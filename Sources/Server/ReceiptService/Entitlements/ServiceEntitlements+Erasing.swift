@@ -101,10 +101,15 @@
         "SELECT identifier, name, ledger FROM ledgers WHERE app = $1 AND customer = $2", .text(app),
         .text(customer))
       var names: [String] = []
+      var purchases: Set<String> = []
       for row in ledgers {
         let ledger = try EntitlementLedger(stored: row.bytes(2))
+        if ledger.isOfPurchase { purchases.insert(row.text(0)) }
         try Withdrawals(app: app, in: session).keep(row.text(1), ledger)
         names += [row.text(1)] + (ledger.line?.namesOfCustomer ?? [])
+        names += try session.run(
+          "SELECT name FROM ledgers WHERE app = $1 AND purchase = $2", .text(app), .text(row.text(1))
+        ).map { $0.text(0) }
       }
       // Lock lanes before deliveries, in the same order as the sender does.
       for lane in [WebhookQueue.lane(of: customer, entitlement: "")] + names {
@@ -119,7 +124,7 @@
       try remove("shares", "app = $1 AND customer = $2", .text(app), .text(customer))
       try remove(
         "customer_aliases", "app = $1 AND (account = $2 OR customer = $2)", .text(app), .text(customer))
-      return Set(ledgers.map { $0.text(0) }).sorted()
+      return purchases.sorted()
     }
 
     private mutating func remove(_ table: String, _ condition: String, _ values: DatabaseValue...) throws {

@@ -22,6 +22,8 @@
   package enum GrantFailure: Error {
     /// The app has no entitlement of this name.
     case unknownEntitlement(known: [String])
+    /// The end is not in the future.
+    case past
     /// The identifier is that of another grant.
     case otherGrant
     /// The customer has no such grant.
@@ -42,14 +44,16 @@
       grant.customer = RecordingOptions.canonicalCustomer(grant.customer)
       return try await change(id, app: app) { [grant] stored in
         guard let stored else {
+          if let expires = grant.expires, expires <= grant.date { throw GrantFailure.past }
           let until = grant.expires.map { " until \($0.iso8601Seconds)" } ?? ""
           return (
             EntitlementLedger(granting: grant, id: id), "grant.create",
             "\(id.identifier) \(grant.entitlement)\(until) of \(app)", grant.actor
           )
         }
-        guard stored.customer == grant.customer, stored.entitlement == grant.entitlement,
-          stored.reason == grant.reason, stored.expiresDate == grant.expires
+        guard UTF8Text.isIdentical(stored.customer, grant.customer),
+          UTF8Text.isIdentical(stored.entitlement, grant.entitlement),
+          UTF8Text.isIdentical(stored.reason, grant.reason), stored.expiresDate == grant.expires
         else { throw GrantFailure.otherGrant }
         return nil
       }
@@ -65,8 +69,10 @@
     ) async throws -> Bool {
       let customer = RecordingOptions.canonicalCustomer(customer)
       return try await change(id, app: app) { stored in
-        guard let stored, stored.customer == customer else { throw GrantFailure.unknownGrant }
-        guard stored.withdrawal == nil else { return nil }
+        guard let stored, UTF8Text.isIdentical(stored.customer, customer) else {
+          throw GrantFailure.unknownGrant
+        }
+        guard stored.withdrawal == nil, stored.state(at: withdrawal.date) == .active else { return nil }
         return (
           EntitlementLedger(withdrawing: withdrawal, id: id), "grant.withdraw",
           "\(id.identifier) \(stored.entitlement) of \(app)", withdrawal.actor

@@ -3,12 +3,19 @@
 #if Server
   internal import AuditTrail
   package import Entitlements
+  internal import ReceiptBytes
   package import ReceiptCodec
 
   extension StoredEntitlement {
     /// Writes it in the format of `receipt-tool notifications fold`.
     package func append(to object: inout JSONWriter, at instant: Timestamp) {
       ledger.appendEntitlement(to: &object, at: instant)
+    }
+
+    /// The entitlement at an instant as a customer sees it, who is not told which other one shares it.
+    func owned(at instant: Timestamp, shownTo viewer: String) -> OwnedEntitlement {
+      let isOwn = UTF8Text.isIdentical(customer, RecordingOptions.canonicalCustomer(viewer))
+      return OwnedEntitlement(customer: isOwn ? customer : nil, entitlement: owned(at: instant).entitlement)
     }
 
     /// The entitlement at an instant, and whose it is.
@@ -64,16 +71,19 @@
     /// The entitlements of a customer, with those that another customer shares, sorted by name.
     package func entitlements(app: String, customer: String) async throws -> [StoredEntitlement] {
       let customer = RecordingOptions.canonicalCustomer(customer)
+      let sharing = terms(of: app).transfers == .share
       return try await database.read { session in
-        try LedgerRows.everything(of: customer, app: app, in: session)
+        try LedgerRows.everything(of: customer, app: app, sharing: sharing, in: session)
       }
     }
 
     /// The entitlements of an original transaction, which may occur in several environments, or of a purchase token.
     package func entitlements(app: String, identifier: String) async throws -> [StoredEntitlement] {
       try await database.rows(
-        "SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND identifier = $2 ORDER BY name",
-        .text(app), .text(identifier)
+        """
+        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND identifier = $2 AND kind IS NULL
+        ORDER BY name
+        """, .text(app), .text(identifier)
       ).map { try StoredEntitlement($0) }
     }
 

@@ -160,8 +160,9 @@
     ) -> LedgerStore<LedgerRows> {
       LedgerStore(
         in: LedgerRows(
-          session: session, app: app, endpoints: configurations[app]?.webhooks.map(\.name) ?? [], now: now,
-          trace: trace), app: app, under: terms(of: app), at: now, silence: silence,
+          session: session, app: app, endpoints: configurations[app]?.webhooks.map(\.name) ?? [],
+          sharing: configurations[app]?.transfers == .share, now: now, trace: trace), app: app,
+        under: terms(of: app), at: now, silence: silence,
         clockTolerance: ClockCheck.tolerance)
     }
   }

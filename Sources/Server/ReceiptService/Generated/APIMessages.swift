@@ -66,6 +66,54 @@
     }
   }
 
+  /// Refund reviews.
+  package struct RefundReviewList: APIMessage {
+    package static let type: String? = "refund-reviews"
+    /// The reviews, latest question first.
+    package let reviews: [OwnedRefundReview]
+
+    package init(reviews: [OwnedRefundReview]) {
+      self.reviews = reviews
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("reviews", reviews)
+    }
+  }
+
+  /// A refund review, and whose purchase it is about.
+  package struct OwnedRefundReview: APIMessage {
+    /// The customer, if known.
+    package let customer: String?
+    /// The review.
+    package let review: JSONWriter
+
+    package init(customer: String? = nil, review: JSONWriter) {
+      self.customer = customer
+      self.review = review
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("customer", customer)
+      json.member("review", review)
+    }
+  }
+
+  /// What would be sent to the store.
+  package struct RefundAnswerPreview: APIMessage, Hashable {
+    package static let type: String? = "refund-answer"
+    /// The body, exactly; absent if nothing would be sent.
+    package let body: String?
+
+    package init(body: String? = nil) {
+      self.body = body
+    }
+
+    package func writeMembers(to json: inout JSONWriter) {
+      json.member("body", body)
+    }
+  }
+
   /// The verdict on a receipt that a customer presented, and what it entitles to now.
   package struct PresentedReceipt: APIMessage {
     package static let type: String? = "presented-receipt"
@@ -206,6 +254,8 @@
     case read
     /// Named entitlements are granted to customers by hand, and withdrawn.
     case grant
+    /// Evidence for refund reviews is stated, and they are answered.
+    case review
     /// Keys and webhooks are managed, customers erased, administrative acts read.
     case admin
     /// Receipts are presented at the client protocols that the app opens, and nothing else. A key with this scope has no other, is of one app, and may be part of a published app.
@@ -235,7 +285,7 @@
     package let time: Timestamp
     /// The identifier of the key, or `command line`.
     package let actor: String
-    /// The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`, `grant.create`, `grant.withdraw`.
+    /// The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`, `grant.create`, `grant.withdraw`, `refund-review.answer`, `refund-review.skip`.
     package let act: String
     /// The object of the act, and its result.
     package let details: String

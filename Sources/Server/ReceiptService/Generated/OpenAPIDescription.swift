@@ -715,6 +715,389 @@
           }
          }
         },
+        "/v1/refund-reviews": {
+         "get": {
+          "operationId": "listRefundReviews",
+          "summary": "The refund reviews of an app, latest question first: what Apple calls consumption requests, and Google pending refund reviews.",
+          "security": [
+           {
+            "key": [
+             "read"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "state",
+            "in": "query",
+            "description": "Only reviews in this state, such as `open`.",
+            "schema": {
+             "type": "string"
+            }
+           },
+           {
+            "name": "limit",
+            "in": "query",
+            "description": "The greatest number of items: 1 to 1000; 100 without.",
+            "schema": {
+             "type": "integer",
+             "minimum": 1,
+             "maximum": 1000
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "responses": {
+           "200": {
+            "description": "The reviews.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/refund-reviews"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/refund-reviews/{id}": {
+         "get": {
+          "operationId": "getRefundReview",
+          "summary": "The refund review of a transaction or an order.",
+          "security": [
+           {
+            "key": [
+             "read"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "id",
+            "in": "path",
+            "description": "The transaction of the App Store, or the order of Google Play.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "responses": {
+           "200": {
+            "description": "The review: one for each environment.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/refund-reviews"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/refund-reviews/{id}/evidence": {
+         "put": {
+          "operationId": "stateRefundEvidence",
+          "summary": "States what is known of the use of the purchase, for the answer and for the suggestion.",
+          "security": [
+           {
+            "key": [
+             "review"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "id",
+            "in": "path",
+            "description": "The transaction or the order.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/NewRefundAnswer"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The review with the evidence.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/refund-reviews"
+              }
+             }
+            }
+           },
+           "415": {
+            "description": "The body is compressed, or a form.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/refund-reviews/{id}/answer": {
+         "post": {
+          "operationId": "answerRefundReview",
+          "summary": "Answers a refund review at its store, once. The same request can be sent again.",
+          "security": [
+           {
+            "key": [
+             "review"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "id",
+            "in": "path",
+            "description": "The transaction or the order.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/NewRefundAnswer"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "The review with the answer.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/refund-reviews"
+              }
+             }
+            }
+           },
+           "409": {
+            "description": "It was answered otherwise, its deadline passed, the store decided, or the app has no credentials.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "422": {
+            "description": "The customer did not consent, or the store refuses the answer.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "503": {
+            "description": "It is not known whether the answer arrived. The server sends it again.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "415": {
+            "description": "The body is compressed, or a form.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
+        "/v1/refund-reviews/{id}/preview": {
+         "post": {
+          "operationId": "previewRefundAnswer",
+          "summary": "Shows what an answer would send to the store, and sends nothing.",
+          "security": [
+           {
+            "key": [
+             "review"
+            ]
+           }
+          ],
+          "parameters": [
+           {
+            "name": "id",
+            "in": "path",
+            "description": "The transaction or the order.",
+            "required": true,
+            "schema": {
+             "type": "string",
+             "minLength": 1
+            }
+           },
+           {
+            "name": "app",
+            "in": "query",
+            "description": "The app, by its name, for keys that are not confined to one.",
+            "schema": {
+             "type": "string"
+            }
+           }
+          ],
+          "requestBody": {
+           "required": true,
+           "content": {
+            "application/json": {
+             "schema": {
+              "$ref": "#/components/schemas/NewRefundAnswer"
+             }
+            }
+           }
+          },
+          "responses": {
+           "200": {
+            "description": "What would be sent.",
+            "content": {
+             "application/json": {
+              "schema": {
+               "$ref": "#/components/schemas/refund-answer"
+              }
+             }
+            }
+           },
+           "422": {
+            "description": "The customer did not consent.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "415": {
+            "description": "The body is compressed, or a form.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           },
+           "default": {
+            "description": "The request was not answered as it was meant.",
+            "content": {
+             "application/problem+json": {
+              "schema": {
+               "$ref": "#/components/schemas/Problem"
+              }
+             }
+            }
+           }
+          }
+         }
+        },
         "/v1/apps/{app}/jwks.json": {
          "get": {
           "operationId": "getKeySet",
@@ -2437,7 +2820,7 @@
             "type": "string"
            },
            "act": {
-            "description": "The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`, `grant.create`, `grant.withdraw`.",
+            "description": "The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`, `grant.create`, `grant.withdraw`, `refund-review.answer`, `refund-review.skip`.",
             "type": "string"
            },
            "details": {
@@ -2467,7 +2850,7 @@
           "type": "object",
           "properties": {
            "type": {
-            "description": "`entitlement.granted`, `.renewed`, `.grace-period`, `.expired`, `.refunded`, `.revoked`, `.transferred`, `.updated`, or `consent.rescinded`.",
+            "description": "`entitlement.granted`, `.renewed`, `.grace-period`, `.expired`, `.refunded`, `.revoked`, `.transferred`, `.updated`; `refund-review.opened`, `.due`, `.answered`, `.missed`, `.decided`; or `consent.rescinded`.",
             "type": "string"
            },
            "timestamp": {
@@ -2511,6 +2894,9 @@
              },
              {
               "$ref": "#/components/schemas/grant"
+             },
+             {
+              "$ref": "#/components/schemas/refund-review"
              },
              {
               "$ref": "#/components/schemas/rescinded-consent"
@@ -2925,6 +3311,52 @@
           ],
           "additionalProperties": false
          },
+         "NewRefundAnswer": {
+          "description": "An answer to a refund review, or a statement of evidence. What is absent comes from the evidence that is known.",
+          "type": "object",
+          "properties": {
+           "skip": {
+            "description": "`true` to send nothing, for want of consent for example.",
+            "type": "boolean"
+           },
+           "preference": {
+            "description": "The wish; the suggestion if it is absent.",
+            "$ref": "#/components/schemas/RefundPreference"
+           },
+           "customerConsented": {
+            "description": "`true` if the customer agreed that it is told to the store: Apple takes no answer without.",
+            "type": "boolean"
+           },
+           "deliveryStatus": {
+            "description": "`DELIVERED`, `UNDELIVERED_QUALITY_ISSUE`, `UNDELIVERED_WRONG_ITEM`, `UNDELIVERED_SERVER_OUTAGE` or `UNDELIVERED_OTHER`.",
+            "type": "string"
+           },
+           "sampleContentProvided": {
+            "description": "`true` if the customer could try before buying.",
+            "type": "boolean"
+           },
+           "consumptionPercentage": {
+            "description": "The part that was used, in thousandths of a percent: 0 to 100000. Not for subscriptions of the App Store.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "playTime": {
+            "description": "The time for which it was used, in seconds.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "usageEvents": {
+            "description": "The uses, at most 1000; sent to Google Play alone.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/UsageEvent"
+            }
+           }
+          },
+          "additionalProperties": false
+         },
          "OpenIAPError": {
           "description": "An error in the protocol OpenIAP.",
           "type": "object",
@@ -3051,6 +3483,24 @@
           },
           "required": [
            "entitlement"
+          ],
+          "additionalProperties": false
+         },
+         "OwnedRefundReview": {
+          "description": "A refund review, and whose purchase it is about.",
+          "type": "object",
+          "properties": {
+           "customer": {
+            "description": "The customer, if known.",
+            "type": "string"
+           },
+           "review": {
+            "description": "The review.",
+            "$ref": "#/components/schemas/refund-review"
+           }
+          },
+          "required": [
+           "review"
           ],
           "additionalProperties": false
          },
@@ -3431,6 +3881,71 @@
           },
           "additionalProperties": false
          },
+         "RefundEvidence": {
+          "description": "What is known of the use of a purchase, from the ledger and from what the backend stated.",
+          "type": "object",
+          "properties": {
+           "customerConsented": {
+            "description": "`true` if the customer agreed that it is told to the store.",
+            "type": "boolean"
+           },
+           "isDelivered": {
+            "description": "`true` if it was delivered.",
+            "type": "boolean"
+           },
+           "deliveryStatus": {
+            "description": "The outcome of the delivery, in the words of the App Store.",
+            "type": "string"
+           },
+           "sampleContentProvided": {
+            "description": "`true` if the customer could try before buying.",
+            "type": "boolean"
+           },
+           "consumptionPercentage": {
+            "description": "The part that was used, in thousandths of a percent.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "playTime": {
+            "description": "The time for which it was used, in seconds.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "usageEventCount": {
+            "description": "The number of uses that were stated.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           }
+          },
+          "additionalProperties": false
+         },
+         "RefundPreference": {
+          "description": "The wish about a refund.",
+          "enum": [
+           "decline",
+           "grant",
+           "grant-prorated",
+           "undecided"
+          ]
+         },
+         "RefundReviewState": {
+          "description": "The state of a refund review.",
+          "enum": [
+           "open",
+           "due",
+           "answering",
+           "answered",
+           "skipped",
+           "missed",
+           "granted",
+           "partly-granted",
+           "declined",
+           "reversed"
+          ]
+         },
          "RenewalInfo": {
           "description": "The next renewal, by Apple's names.",
           "type": "object",
@@ -3506,6 +4021,7 @@
            "verify",
            "read",
            "grant",
+           "review",
            "admin",
            "client"
           ]
@@ -3566,6 +4082,40 @@
            "store",
            "ledger"
           ]
+         },
+         "StoredRefundAnswer": {
+          "description": "An answer to a store.",
+          "type": "object",
+          "properties": {
+           "date": {
+            "description": "When it was given.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "preference": {
+            "description": "The wish; absent if the review was skipped.",
+            "$ref": "#/components/schemas/RefundPreference"
+           },
+           "answeredBy": {
+            "description": "The identifier of the key that gave it, or `command line`.",
+            "type": "string"
+           },
+           "sentDate": {
+            "description": "When the store had taken it; absent while that is not known.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "body": {
+            "description": "What was sent, exactly.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "date"
+          ],
+          "additionalProperties": false
          },
          "ToldChange": {
           "description": "A change, and where it stands.",
@@ -3645,6 +4195,27 @@
           "required": [
            "purchaseState"
           ],
+          "additionalProperties": false
+         },
+         "UsageEvent": {
+          "description": "A use of what was bought.",
+          "type": "object",
+          "properties": {
+           "date": {
+            "description": "When.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "description": {
+            "description": "What, in words.",
+            "type": "string"
+           },
+           "ipAddress": {
+            "description": "The address from which it was used: personal data.",
+            "type": "string"
+           }
+          },
           "additionalProperties": false
          },
          "VerdictWord": {
@@ -4850,6 +5421,177 @@
            "hashes",
            "proof",
            "publicKey"
+          ],
+          "additionalProperties": false
+         },
+         "refund-answer": {
+          "description": "What would be sent to the store.",
+          "type": "object",
+          "properties": {
+           "type": {
+            "const": "refund-answer"
+           },
+           "version": {
+            "const": 1
+           },
+           "body": {
+            "description": "The body, exactly; absent if nothing would be sent.",
+            "type": "string"
+           }
+          },
+          "required": [
+           "type",
+           "version"
+          ],
+          "additionalProperties": false
+         },
+         "refund-review": {
+          "description": "A store's question about a purchase whose refund was asked for, its answer and its outcome.",
+          "type": "object",
+          "properties": {
+           "type": {
+            "const": "refund-review"
+           },
+           "version": {
+            "const": 1
+           },
+           "refundReviewId": {
+            "description": "Its identifier: the transaction of the App Store, or the order of Google Play.",
+            "type": "string"
+           },
+           "store": {
+            "description": "The store.",
+            "$ref": "#/components/schemas/EntitlementSource"
+           },
+           "environment": {
+            "description": "App Store: the environment.",
+            "enum": [
+             "Production",
+             "Sandbox",
+             "Xcode",
+             "LocalTesting"
+            ]
+           },
+           "bundleId": {
+            "description": "App Store: the app.",
+            "type": "string"
+           },
+           "packageName": {
+            "description": "Google Play: the app.",
+            "type": "string"
+           },
+           "state": {
+            "description": "The state at this instant.",
+            "$ref": "#/components/schemas/RefundReviewState"
+           },
+           "requestedDate": {
+            "description": "When the store asked.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "deadline": {
+            "description": "Until when the store takes an answer: 12 hours after the question in the App Store, 24 in Google Play.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "reason": {
+            "description": "The reason, as the store states it.",
+            "type": "string"
+           },
+           "originalTransactionId": {
+            "description": "App Store: the original transaction.",
+            "type": "string"
+           },
+           "purchaseToken": {
+            "description": "Google Play: the purchase.",
+            "type": "string"
+           },
+           "productId": {
+            "description": "The product.",
+            "type": "string"
+           },
+           "productType": {
+            "description": "App Store: the type of the product.",
+            "type": "string"
+           },
+           "purchaseDate": {
+            "description": "When it was bought.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "expiresDate": {
+            "description": "The end of the paid period.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           },
+           "price": {
+            "description": "The price, in thousandths of the currency's unit.",
+            "type": "integer",
+            "minimum": -9223372036854775808,
+            "maximum": 9223372036854775807
+           },
+           "currency": {
+            "description": "The currency.",
+            "type": "string"
+           },
+           "evidence": {
+            "description": "What is known of the use of the purchase.",
+            "$ref": "#/components/schemas/RefundEvidence"
+           },
+           "suggestedPreference": {
+            "description": "The wish that follows from the evidence.",
+            "$ref": "#/components/schemas/RefundPreference"
+           },
+           "answer": {
+            "description": "The answer; absent if there is none yet.",
+            "$ref": "#/components/schemas/StoredRefundAnswer"
+           },
+           "decidedDate": {
+            "description": "When the store decided.",
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+           }
+          },
+          "required": [
+           "type",
+           "version",
+           "refundReviewId",
+           "store",
+           "state",
+           "requestedDate",
+           "deadline",
+           "evidence",
+           "suggestedPreference"
+          ],
+          "additionalProperties": false
+         },
+         "refund-reviews": {
+          "description": "Refund reviews.",
+          "type": "object",
+          "properties": {
+           "type": {
+            "const": "refund-reviews"
+           },
+           "version": {
+            "const": 1
+           },
+           "reviews": {
+            "description": "The reviews, latest question first.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/OwnedRefundReview"
+            }
+           }
+          },
+          "required": [
+           "type",
+           "version",
+           "reviews"
           ],
           "additionalProperties": false
          },

@@ -68,6 +68,41 @@
         hasBody: false, respond: .key(.grant, respond))
     }
 
+    /// `GET /v1/refund-reviews`
+    static func listRefundReviews(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .get, path: "/v1/refund-reviews", operation: "listRefundReviews", hasBody: false,
+        respond: .key(.read, respond))
+    }
+
+    /// `GET /v1/refund-reviews/{id}`
+    static func getRefundReview(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .get, path: "/v1/refund-reviews/{id}", operation: "getRefundReview", hasBody: false,
+        respond: .key(.read, respond))
+    }
+
+    /// `PUT /v1/refund-reviews/{id}/evidence`
+    static func stateRefundEvidence(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .put, path: "/v1/refund-reviews/{id}/evidence", operation: "stateRefundEvidence",
+        hasBody: true, respond: .key(.review, respond))
+    }
+
+    /// `POST /v1/refund-reviews/{id}/answer`
+    static func answerRefundReview(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/refund-reviews/{id}/answer", operation: "answerRefundReview", hasBody: true,
+        respond: .key(.review, respond))
+    }
+
+    /// `POST /v1/refund-reviews/{id}/preview`
+    static func previewRefundAnswer(_ respond: @escaping KeyedResponse) -> Route {
+      Route(
+        method: .post, path: "/v1/refund-reviews/{id}/preview", operation: "previewRefundAnswer",
+        hasBody: true, respond: .key(.review, respond))
+    }
+
     /// `GET /v1/apps/{app}/jwks.json`
     static func getKeySet(_ respond: @escaping OpenResponse) -> Route {
       Route(

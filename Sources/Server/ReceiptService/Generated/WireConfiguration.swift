@@ -110,6 +110,8 @@
     public var webhooks: [WebhookEndpoint] = []
     /// Asks the stores about purchases that are named by a reference; `nil` if no store can be asked.
     package var lookup: PurchaseLookup? = nil
+    /// Sends the answers of refund reviews; `nil` if the app's stores cannot be asked.
+    package var refundAnswers: RefundAnswerSender? = nil
     /// Asks the store about a silent subscription; `nil` if the app's store cannot be asked.
     package var storeQuestion: StoreQuestion? = nil
 

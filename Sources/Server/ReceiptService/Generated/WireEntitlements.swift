@@ -93,4 +93,29 @@
       self.customer = customer
     }
   }
+
+  /// What an answer to a refund review states, or a statement of evidence; what is absent comes from the
+  /// evidence that is known.
+  package struct RefundAnswer: Sendable, Hashable {
+    /// `true` if nothing is sent to the store.
+    package var skips: Bool = false
+    /// The wish; the suggestion if it is absent.
+    package var preference: RefundReview.Preference? = nil
+    /// `true` if the customer agreed that it is told to the store.
+    package var customerConsented: Bool? = nil
+    /// The outcome of the delivery, as the App Store names it.
+    package var deliveryStatus: String? = nil
+    /// `true` if the customer could try before buying.
+    package var sampleContentProvided: Bool? = nil
+    /// The part that was used, in thousandths of a percent.
+    package var consumptionPercentage: Int64? = nil
+    /// The time for which it was used, in seconds.
+    package var playTime: Int64? = nil
+    /// The uses.
+    package var usageEvents: [RefundUsageEvent]? = nil
+
+    /// Creates one from its fields.
+    package init() {
+    }
+  }
 #endif

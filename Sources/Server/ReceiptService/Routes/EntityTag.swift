@@ -21,10 +21,11 @@
 
     /// Returns `true` if the field `If-None-Match` of a request has the tag, compared weakly (section 13.1.2).
     func matches(_ fields: HTTPFields) -> Bool {
-      let listed = fields[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
+      let values = fields[values: .ifNoneMatch]
+      if values.count == 1, values[0].trimmingASCIISpace == "*" { return true }
+      let listed = values.flatMap { $0.split(separator: ",") }
       return listed.contains { listed in
-        let tag = String(listed).trimmingASCIISpace
-        return tag == "*" || Self.opaque(tag) == Self.opaque(text)
+        Self.opaque(String(listed).trimmingASCIISpace) == Self.opaque(text)
       }
     }
 

@@ -86,6 +86,7 @@
           entitlements: entitlements, auditLog: auditLog, bodies: bodies, apps: apps,
           issuer: configuration.publicURL
         ).routes, GrantController(entitlements: entitlements, bodies: bodies).routes,
+        RefundReviewController(entitlements: entitlements, bodies: bodies).routes,
         erasures.routes,
         ChangeController(
           entitlements: entitlements, identity: identity, admission: admission, shutdown: shutdown
@@ -106,6 +107,7 @@
         LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies).routes,
         VerifyPage(entitlements: entitlements).routes, TransactionPages(auditLog: auditLog).routes,
         EntitlementPages(entitlements: entitlements, auditLog: auditLog).routes,
+        RefundReviewPages(entitlements: entitlements).routes,
         AuditPages(auditLog: auditLog).routes, OverviewPages(recentRequests: recentRequests).routes,
         WebhookPages(webhooks: webhooks).routes, KeyPages(keys: keys, database: database).routes,
         [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }],
@@ -147,7 +149,7 @@
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
         EntitlementJobs(entitlements: entitlements, apps: configuration.apps, logger: logger),
-        erasures,
+        RefundAnswerJob(entitlements: entitlements, apps: configuration.apps, logger: logger), erasures,
         WebhookSender(
           apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
           logger: logger),

@@ -77,6 +77,25 @@
     }
   }
 
+  extension Request {
+    /// Returns `true` if the field `Accept` (RFC 9110 section 12.5.1) names a media type, and does not prefer another.
+    func prefers(_ type: String, to other: String) -> Bool {
+      let (wanted, rival) = (weight(of: type), weight(of: other))
+      return wanted > 0 && wanted >= rival
+    }
+
+    /// The weight of a media type that `Accept` names, in thousandths; 0 if it is not named.
+    private func weight(of type: String) -> Int {
+      let ranges = headers[values: .accept].flatMap { $0.split(separator: ",") }
+      return ranges.lazy.compactMap { range -> Int? in
+        let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        guard parts.first == type else { return nil }
+        guard let weight = parts.first(where: { $0.hasPrefix("q=") })?.dropFirst(2) else { return 1000 }
+        return Double(weight).map { Int($0 * 1000) } ?? 0
+      }.max() ?? 0
+    }
+  }
+
   extension ServiceContext {
     /// A parameter of the path, percent-decoded.
     func pathParameter(_ name: String) throws -> String {

@@ -60,6 +60,7 @@
     package func record(_ notification: AppStoreNotification, app: String) async throws -> Bool {
       var change = EntitlementLedger()
       change.apply(notification)
+      change.applyRefundReview(notification)
       return try await record(key: notification.recordedKey, change, app: app)
     }
   }

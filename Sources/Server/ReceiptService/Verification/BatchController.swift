@@ -28,8 +28,9 @@
         verification: verification, maximumLineByteCount: maximumLineByteCount,
         mayBeForm: ReceiptContent.isForm(request.headers))
       // Clients that tools generate from the API description do not know a media type for lines of JSON.
-      let accepted = request.headers[.accept] ?? ""
-      let isPlain = accepted.contains("text/plain") && !accepted.contains("application/jsonl")
+      let isPlain =
+        request.prefers("text/plain", to: "application/jsonl")
+        && !request.prefers("application/jsonl", to: "text/plain")
       return Response(
         status: .ok, headers: [.contentType: isPlain ? "text/plain; charset=utf-8" : "application/jsonl"],
         body: ResponseBody { [identity, principal = call.principal] writer in

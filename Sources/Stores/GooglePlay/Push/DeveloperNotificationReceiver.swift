@@ -78,9 +78,10 @@ public struct DeveloperNotificationReceiver: Sendable {
   ///
   /// - Throws: ``GooglePlayError`` if Google Play did not answer and the message must be delivered again.
   public func update(for message: DeveloperMessage) async throws(GooglePlayError) -> DeveloperUpdate {
-    var change = EntitlementLedger()
-    guard let id = message.purchase else { return DeveloperUpdate(message: message, change: change) }
     let client = client.calling(for: message.packageName)
+    var change = message.refundReview(at: client.time.now())
+    if let review = change.refundReviews.first { try await client.complete(review, in: &change) }
+    guard let id = message.purchase else { return DeveloperUpdate(message: message, change: change) }
     change.apply(message, to: id, at: client.time.now())
     change.merge(try await client.answer(about: id, isSubscription: message.isSubscription).facts)
     return DeveloperUpdate(message: message, change: change)

@@ -47,7 +47,7 @@
         try await database.read { session in
           for (index, text) in texts.enumerated() {
             let row = try session.run(
-              "SELECT id, body, result, kind, customer FROM blobs LEFT JOIN ledgers ON name = id WHERE id = $1",
+              "SELECT id, body, result, blobs.kind, customer FROM blobs LEFT JOIN ledgers ON name = id WHERE id = $1",
               .text(text))
             #expect(
               row.map(\.values) == [

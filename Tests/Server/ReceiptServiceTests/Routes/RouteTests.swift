@@ -52,7 +52,7 @@
             open.insert(route.operation)
           }
         }
-        #expect(open == ["getDescription", "getHealth", "getReadiness", "receiveNotification"])
+        #expect(open == ["getDescription", "getHealth", "getKeySet", "getReadiness", "receiveNotification"])
       }
     }
 

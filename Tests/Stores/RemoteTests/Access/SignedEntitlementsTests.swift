@@ -5,6 +5,7 @@ import Foundation
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
+import ReceiptVerification
 import Testing
 
 /// Signed entitlements: what is signed is accepted, and nothing else.

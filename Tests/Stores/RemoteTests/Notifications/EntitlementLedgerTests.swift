@@ -240,7 +240,7 @@ import Testing
         return (error.code, error.place)
       }
     }
-    #expect(try #require(failure(#"{"version":4,"purchases":[]}"#)) == (.unsupported, .jsonPath("$.version")))
+    #expect(try #require(failure(#"{"version":5,"purchases":[]}"#)) == (.unsupported, .jsonPath("$.version")))
     #expect(try #require(failure(#"{"version":1}"#)) == (.missing, .jsonPath("$.purchases")))
     let record = #"{"environment":"moon","bundleId":"a","originalTransactionId":"1","facts":{}}"#
     #expect(

@@ -153,7 +153,7 @@ import Testing
       }
     }
     #expect(compared >= Self.subscriptions)
-    #expect(ledger.count == compared)
+    #expect(ledger.entitlements.count == compared)
     return compared
   }
 

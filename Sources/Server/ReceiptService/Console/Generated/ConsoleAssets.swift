@@ -370,6 +370,58 @@
       {{/page}}
 
       """##,
+      "refund-review": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      {{#reviews}}
+      <section aria-label="Review">
+      {{>facts}}
+      {{#answering}}
+      <form class="panel" method="post" action="/console/refund-reviews" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <input type="hidden" name="app" value="{{reviewApp}}">
+      <input type="hidden" name="review" value="{{reviewName}}">
+      {{#choices}}
+      {{>choice}}
+      {{/choices}}
+      {{#takesShare}}
+      <div class="field"><label for="share">Share used, in percent (empty if not known)</label><input id="share" name="share" type="number" min="0" max="100" step="0.001"></div>
+      {{/takesShare}}
+      {{#isAppStore}}
+      <label class="check"><input type="checkbox" name="consent" value="true"> <span>The customer agreed that this is told to Apple. Without consent, do not answer.</span></label>
+      {{/isAppStore}}
+      <label class="check"><input type="checkbox" name="skip" value="true"> <span>Do not answer this review.</span></label>
+      <button>Answer, once and for all</button>
+      </form>
+      {{/answering}}
+      </section>
+      {{/reviews}}
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
+      "refund-reviews": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      <form class="panel" method="get" action="/console/refund-reviews" aria-label="App">
+      <div class="row">
+      {{#appChoice}}
+      {{>choice}}
+      {{/appChoice}}
+      <button>Show</button>
+      </div>
+      </form>
+      {{#table}}
+      {{>rows}}
+      {{/table}}
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
       "rows": ##"""
       <table role="table">
       <caption>{{caption}}</caption>

@@ -31,6 +31,7 @@
       let meanings: [Scope: String] = [
         .verify: "have receipts verified and inspected",
         .read: "read entitlements, changes and the audit trail",
+        .review: "answer refund reviews",
         .grant: "grant named entitlements to customers by hand",
         .admin: "manage keys and webhooks, and erase",
         .client: "present receipts in a published app, alone and for one app",

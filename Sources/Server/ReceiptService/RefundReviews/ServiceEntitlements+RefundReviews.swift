@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  package import Entitlements
+  package import ReceiptCodec
+
+  extension StoredEntitlement {
+    package var refundReview: RefundReview? { ledger.refundReviews.first }
+  }
+
+  extension ServiceEntitlements {
+    /// The refund reviews of an app, latest question first.
+    package func refundReviews(
+      app: String, since instant: Timestamp = Timestamp(millisecondsSince1970: 0), limit: Int = 1000
+    ) async throws -> [StoredEntitlement] {
+      try await database.rows(
+        """
+        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND kind = $2 AND heard >= $3
+        ORDER BY heard DESC, name LIMIT $4
+        """, .text(app), .text(RefundReview.listedKind), .integer(instant.milliseconds),
+        .integer(Int64(limit))
+      ).map { try StoredEntitlement($0) }
+    }
+
+    /// The refund reviews of a transaction or an order.
+    package func refundReviews(app: String, identifier: String) async throws -> [StoredEntitlement] {
+      try await database.rows(
+        """
+        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND identifier = $2 AND kind = $3
+        ORDER BY name
+        """, .text(app), .text(identifier), .text(RefundReview.listedKind)
+      ).map { try StoredEntitlement($0) }
+    }
+
+    /// States evidence for a review.
+    ///
+    /// - Throws: ``RefundAnswerFailure``; ``DatabaseError``.
+    package func state(
+      _ evidence: RefundAnswer, for name: String, app: String, by actor: String
+    ) async throws {
+      try evidence.validate()
+      let now = clock()
+      try await change(name, app: app) { review in
+        var change = EntitlementLedger()
+        change.apply(
+          review.id, evidence: evidence.evidence(after: review.evidence, actor: actor, at: now))
+        return change
+      }
+    }
+
+    /// What would be sent as an answer; `nil` for a review that is skipped.
+    ///
+    /// - Throws: ``RefundAnswerFailure``.
+    package func body(
+      of answer: RefundAnswer, to review: RefundReview, by actor: String
+    ) throws(RefundAnswerFailure) -> String? {
+      try answer.validate()
+      if answer.skips { return nil }
+      return try review.with(answer, actor: actor, at: clock())
+        .body(answer.preference ?? review.with(answer, actor: actor, at: clock()).suggestedPreference)
+    }
+
+    /// Answers a review at its store, once.
+    ///
+    /// The answer is stored before it is sent, so that no other answer follows one of which it is not known whether it
+    /// arrived; the same answer can be sent again.
+    ///
+    /// - Throws: ``RefundAnswerFailure``; ``DatabaseError``.
+    package func answer(
+      _ answer: RefundAnswer, to name: String, app: String, by actor: String, _ sender: RefundAnswerSender?
+    ) async throws {
+      try answer.validate()
+      let now = clock()
+      try await change(name, app: app) { review in
+        let evidence = answer.evidence(after: review.evidence, actor: actor, at: now)
+        let full = review.with(evidence)
+        let preference = answer.preference ?? full.suggestedPreference
+        let body = answer.skips ? nil : try full.body(preference)
+        switch review.state(at: now) {
+        case .open, .due: break
+        case .answering, .answered, .skipped:
+          guard review.currentAnswer?.body == body else {
+            throw RefundAnswerFailure(
+              .alreadyAnswered, "The review has another answer. A store takes the first and no other.")
+          }
+          return nil
+        case .missed: throw RefundAnswerFailure(.closed, "The deadline passed.")
+        case .granted, .partlyGranted, .declined, .reversed:
+          throw RefundAnswerFailure(.closed, "The store decided already.")
+        }
+        if body != nil, sender?.canSend(review.id) != true { throw RefundAnswerSender.noCredentials }
+        var fact = RefundAnswerFact(date: now, requestId: review.request.requestId)
+        fact.preference = answer.skips ? nil : preference.rawValue
+        fact.body = body
+        fact.actor = actor
+        fact.sentDate = answer.skips ? now : nil
+        var change = EntitlementLedger()
+        change.apply(review.id, evidence: evidence, answer: fact)
+        return change
+      } act: { review in
+        (
+          answer.skips ? "refund-review.skip" : "refund-review.answer",
+          "\(review.id.store.rawValue) \(review.id.identifier) of \(app)", actor
+        )
+      }
+      if !answer.skips { try await send(name, app: app, sender) }
+    }
+
+    /// Sends the stored answer of a review, unless it arrived.
+    ///
+    /// - Throws: ``RefundAnswerFailure``; ``DatabaseError``.
+    func send(_ name: String, app: String, _ sender: RefundAnswerSender?) async throws {
+      guard let review = try await review(name, app: app), review.state(at: clock()) == .answering,
+        let answer = review.currentAnswer, let body = answer.body
+      else { return }
+      guard let sender else { throw RefundAnswerSender.noCredentials }
+      do throws(RefundAnswerFailure) {
+        try await sender.send(body, to: review.id)
+      } catch {
+        // What the store did not take leaves the review open.
+        if error.code == .refused {
+          try await merge(RefundAnswerFact(date: clock(), requestId: ""), name, app)
+        }
+        throw error
+      }
+      var sent = answer
+      sent.sentDate = clock()
+      try await merge(sent, name, app)
+    }
+
+    private func merge(_ answer: RefundAnswerFact, _ name: String, _ app: String) async throws {
+      try await change(name, app: app) { review in
+        var change = EntitlementLedger()
+        change.apply(review.id, answer: answer)
+        return change
+      }
+    }
+
+    private func review(_ name: String, app: String) async throws -> RefundReview? {
+      try await database.rows(
+        "SELECT ledger FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(name)
+      ).first.flatMap { try EntitlementLedger(stored: $0.bytes(0)).refundReviews.first }
+    }
+
+    /// Changes a review under its lock, and records an act; `false` if there was nothing to change.
+    @discardableResult
+    private func change(
+      _ name: String, app: String,
+      _ change: @escaping @Sendable (RefundReview) throws -> EntitlementLedger?,
+      act: (@Sendable (RefundReview) -> (act: String, details: String, actor: String))? = nil
+    ) async throws -> Bool {
+      let now = clock()
+      let trace = TraceHeaders.stored
+      let isChanged = try await database.write { session in
+        try LedgerRows.lock([(app, name)], in: session)
+        let stored = try session.run(
+          "SELECT ledger, heard FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(name)
+        ).first
+        guard let stored, let review = try EntitlementLedger(stored: stored.bytes(0)).refundReviews.first
+        else {
+          throw RefundAnswerFailure(.unknownReview, "There is no such review.")
+        }
+        guard let new = try change(review) else { return false }
+        _ = try store(app, now, trace, in: session).merge(
+          new, customer: nil, heard: Timestamp(milliseconds: stored.integer(1)))
+        if let act {
+          let (kind, details, actor) = act(review)
+          try AdministrativeAct.record(kind, details, by: actor, at: now.milliseconds, in: session)
+        }
+        return true
+      }
+      if isChanged { signal([app]) }
+      return isChanged
+    }
+  }
+
+  extension RefundReview {
+    /// The review with the evidence of an answer.
+    fileprivate func with(_ answer: RefundAnswer, actor: String, at now: Timestamp) -> RefundReview {
+      with(answer.evidence(after: evidence, actor: actor, at: now))
+    }
+
+    fileprivate func with(_ evidence: RefundEvidenceFact) -> RefundReview {
+      RefundReview(id: id, request: request, evidence: evidence, answer: answer, outcome: outcome)
+    }
+  }
+#endif
