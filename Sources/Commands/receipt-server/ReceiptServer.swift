@@ -48,8 +48,8 @@ struct ReceiptServer: AsyncParsableCommand {
         """,
       version: UserAgent.version,
       subcommands: [
-        ServeCommand.self, HealthCommand.self, KeysCommand.self, WebhooksCommand.self,
-        RefundReviewsCommand.self,
+        ServeCommand.self, HealthCommand.self, ImportCommand.self, ForwardingCommand.self, KeysCommand.self,
+        RefundReviewsCommand.self, WebhooksCommand.self,
       ],
       defaultSubcommand: ServeCommand.self)
   #else

@@ -33,6 +33,13 @@
       }
       try addEntitlements(to: &app)
       app.webhooks = try names("webhooks").map { try group("webhook", $0).webhook(named: $0) }
+      app.forwarding = try group("forwarding").forwardingTarget
+      if app.forwarding != nil, app.appStoreNotifications == nil, app.googlePlayNotifications == nil {
+        throw error(
+          "forwarding.url",
+          "It has no effect: the app receives no notifications. Set \(self.name("notifications")) to true, or "
+            + "\(self.name("googlePlay.pushAudience")).")
+      }
       return app
     }
 
@@ -95,6 +102,19 @@
       case policy
       case accept
       case refuse
+    }
+
+    /// The old system in the group `forwarding`.
+    private var forwardingTarget: PostTarget? {
+      get throws {
+        guard let url = reader.string(forKey: "url", isSecret: true) else {
+          guard reader.bool(forKey: "allowPrivateNetworks") == nil else {
+            throw error("allowPrivateNetworks", "It has no effect without \(name("url")).")
+          }
+          return nil
+        }
+        return PostTarget(url: url, allowsPrivateNetworks: bool("allowPrivateNetworks"))
+      }
     }
 
     private func webhook(named name: String) throws -> WebhookEndpoint {

@@ -108,9 +108,12 @@
           throw ServiceConfigurationError(
             "app.\(name).webhooks", "Two webhooks have the name \(webhook.name).")
         }
-        if let obstacle = webhook.obstacle {
+        if let obstacle = webhook.target.obstacle {
           throw ServiceConfigurationError("app.\(name).webhook.\(webhook.name).url", obstacle)
         }
+      }
+      if let obstacle = forwarding?.obstacle {
+        throw ServiceConfigurationError("app.\(name).forwarding.url", obstacle)
       }
     }
 
@@ -130,7 +133,7 @@
     }
   }
 
-  extension WebhookEndpoint {
+  extension PostTarget {
     /// The reason why nothing can be posted to the URL, regardless of its host's addresses; `nil` if posting is
     /// possible.
     var obstacle: String? {

@@ -153,6 +153,37 @@
           """,
           "CREATE INDEX shares_customer ON shares(app, customer)",
         ],
+        [
+          // The notifications of stores that are not forwarded yet. Those of one app are in the order of the commits.
+          """
+          CREATE TABLE forwards(
+            \(sequence), app TEXT NOT NULL, received BIGINT NOT NULL, content_type TEXT, push_authorization TEXT,
+            body \(bytes) NOT NULL)
+          """,
+          "CREATE INDEX forwards_app ON forwards(app, sequence)",
+          // What a waiting notification is about: see ForwardedNotification.
+          """
+          CREATE TABLE forward_subjects(
+            app TEXT NOT NULL, subject TEXT NOT NULL, forward BIGINT NOT NULL, PRIMARY KEY(app, subject, forward))
+          """,
+          "CREATE INDEX forward_subjects_forward ON forward_subjects(forward)",
+          // The state of an app's first waiting notification. due: the time of the next attempt. leased: the end of the
+          // lease that a process holds. noted: the time at which both were set, which shows whether the clock was ahead
+          // then.
+          """
+          CREATE TABLE forward_queues(
+            app TEXT PRIMARY KEY, due BIGINT NOT NULL, leased BIGINT NOT NULL, noted BIGINT NOT NULL,
+            attempts BIGINT NOT NULL, error TEXT)
+          """,
+          // The progress of imports. input: the SHA-256 of the input. line, position: the lines and bytes that are done.
+          // finished: the time at which the last line was done.
+          """
+          CREATE TABLE imports(
+            app TEXT NOT NULL, input \(bytes) NOT NULL, line BIGINT NOT NULL, position BIGINT NOT NULL,
+            imported BIGINT NOT NULL, failed BIGINT NOT NULL, started BIGINT NOT NULL, finished BIGINT,
+            PRIMARY KEY(app, input))
+          """,
+        ],
       ]
     }
 
@@ -161,7 +192,8 @@
 
     /// The tables with personal data, whose rows are deleted when a person is erased.
     static let personalTables: Set<String> = [
-      "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases", "shares",
+      "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases", "shares", "forwards",
+      "forward_subjects",
     ]
 
     /// The SQLite layout of a version.

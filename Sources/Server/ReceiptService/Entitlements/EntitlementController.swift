@@ -157,13 +157,7 @@
       guard case .valid(let receipt) = verdict else { return [] }
       let customer = RecordingOptions.canonicalCustomer(customer)
       do {
-        if let named = receipt.appAccountToken,
-          !UTF8Text.isIdentical(RecordingOptions.canonicalCustomer(named), customer)
-        {
-          throw PresentedByAnother()
-        }
-        guard receipt.kind == .signedTransaction else { return [] }
-        let id = try await entitlements.merge(receipt, customer: customer, app: app)
+        guard let id = try await entitlements.present(receipt, for: customer, app: app) else { return [] }
         return try await entitlements.entitlements(app: app, customer: customer)
           .filter { $0.identifier == id.originalTransactionId }
       } catch is PresentedByAnother {

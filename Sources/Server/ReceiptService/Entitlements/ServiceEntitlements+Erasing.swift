@@ -9,17 +9,22 @@
     /// Returns `true` if the database contains the name of a customer.
     func isKnown(_ customer: String, app: String) async throws -> Bool {
       try await database.read { session in
-        try [
-          ("ledgers", "customer"), ("changes", "customer"), ("changes", "previous_customer"),
-          ("customer_aliases", "account"), ("customer_aliases", "customer"), ("shares", "customer"),
-        ].contains { table, column in
-          try session.hasRows(
-            "SELECT 1 FROM \(table) WHERE app = $1 AND \(column) = $2 LIMIT 1", .text(app), .text(customer))
-        }
+        let isForwarded = try session.hasRows(
+          "SELECT 1 FROM forward_subjects WHERE app = $1 AND subject = $2 LIMIT 1", .text(app),
+          .text(ForwardedNotification.subject(ofCustomer: customer)))
+        return try isForwarded
+          || [
+            ("ledgers", "customer"), ("changes", "customer"), ("changes", "previous_customer"),
+            ("customer_aliases", "account"), ("customer_aliases", "customer"), ("shares", "customer"),
+          ].contains { table, column in
+            try session.hasRows(
+              "SELECT 1 FROM \(table) WHERE app = $1 AND \(column) = $2 LIMIT 1", .text(app), .text(customer))
+          }
       }
     }
 
-    /// Erases a customer: ledgers, changes, waiting and dead deliveries, and all other rows with their name.
+    /// Erases a customer: ledgers, changes, waiting and dead deliveries, notifications that wait to be forwarded, and all
+    /// other rows with their name.
     ///
     /// A change that also concerns another customer, such as a transfer to them, is kept and delivered without the
     /// erased name. Refunds and revocations of purchases are kept without the person: see ``Withdrawals``. A
@@ -122,6 +127,7 @@
         }
       }
       try remove("shares", "app = $1 AND customer = $2", .text(app), .text(customer))
+      try removeForwards(about: names + [ForwardedNotification.subject(ofCustomer: customer)])
       try remove(
         "customer_aliases", "app = $1 AND (account = $2 OR customer = $2)", .text(app), .text(customer))
       return purchases.sorted()
@@ -130,6 +136,20 @@
     private mutating func remove(_ table: String, _ condition: String, _ values: DatabaseValue...) throws {
       let removed = try session.run("DELETE FROM \(table) WHERE \(condition) RETURNING app", values)
       if !removed.isEmpty { tables.insert(table) }
+    }
+
+    /// Removes the notifications that wait to be forwarded.
+    ///
+    /// The old system is not told of them. It holds the customer's data itself, and must erase it itself.
+    private mutating func removeForwards(about subjects: [String]) throws {
+      for subject in subjects {
+        let forwards = try session.run(
+          "SELECT forward FROM forward_subjects WHERE app = $1 AND subject = $2", .text(app), .text(subject))
+        for forward in forwards {
+          try remove("forwards", "sequence = $1", .integer(forward.integer(0)))
+          try remove("forward_subjects", "forward = $1", .integer(forward.integer(0)))
+        }
+      }
     }
 
     /// Removes the changes that concern only this customer, and removes the customer's name from other changes.

@@ -102,6 +102,14 @@
             "Old deliveries to an endpoint that is not in the configuration were removed.",
             metadata: ["app": "\(name.app)", "endpoint": "\(name.endpoint)", "count": "\(count)"])
         }
+        let forwarding = Set(apps.filter { $0.forwarding != nil }.map(\.name))
+        let forwards = try await ForwardingQueue(entitlements.database).remove(
+          except: forwarding, before: instant)
+        if forwards > 0 {
+          logger.warning(
+            "Old notifications that waited in apps without forwarding.url were removed.",
+            metadata: ["count": "\(forwards)"])
+        }
         while !Task.isCancelled {
           let count = try await entitlements.remove(before: instant)
           guard count > 0 else { break }

@@ -3,6 +3,7 @@
 #if Server
   internal import AuditTrail
   package import Entitlements
+  internal import ReceiptBytes
   package import ReceiptCodec
   package import ReceiptVerification
 
@@ -56,18 +57,32 @@
 
     /// Records a message of a store as processed, and merges its facts.
     ///
-    /// When this returns, both are on disk.
+    /// When this returns, both are on disk, and so is the notification if the app's notifications are forwarded.
     ///
     /// - Returns: `false` if it was recorded before. Nothing changes then.
     @discardableResult
-    func record(key: [UInt8], _ change: EntitlementLedger, app: String) async throws -> Bool {
+    func record(
+      key: [UInt8], _ change: EntitlementLedger, app: String, forwarding delivery: StoreDelivery? = nil
+    ) async throws -> Bool {
       let now = clock()
       let trace = TraceHeaders.stored
+      let isForwarded = configurations[app]?.forwarding != nil
+      let forwarded = isForwarded ? delivery.map { ForwardedNotification($0, about: change) } : nil
       let count = try await database.write { session in
-        try store(app, now, trace, in: session).record(key, change)
+        let count = try store(app, now, trace, in: session).record(key, change)
+        // Last, because all transactions of the app wait for its lock.
+        if count != nil, let forwarded {
+          try ForwardingQueue.enter(forwarded, app: app, at: now, in: session)
+        }
+        return count
       }
-      if let count, count > 0 { signal([app]) }
-      return count != nil
+      guard let count else { return false }
+      if count > 0 {
+        signal([app])
+      } else if forwarded != nil {
+        commits.signal()
+      }
+      return true
     }
 
     /// Merges a purchase that a customer presented as a verified signed transaction, and returns the original
@@ -83,6 +98,23 @@
       let id = try change.apply(transaction: receipt)
       try await merge(change, customer: customer, heard: receipt.signedAt, app: app)
       return id
+    }
+
+    /// Grants a customer, if one is named, the purchase of a receipt that they presented, and returns the original
+    /// transaction; `nil` if a receipt of this kind grants nothing.
+    ///
+    /// - Throws: The errors of ``merge(_:customer:app:)``; ``PresentedByAnother`` if the receipt names another customer.
+    func present(
+      _ receipt: VerifiedReceipt, for customer: String?, app: String
+    ) async throws -> Entitlement.ID? {
+      if let customer, let named = receipt.appAccountToken,
+        !UTF8Text.isIdentical(
+          RecordingOptions.canonicalCustomer(named), RecordingOptions.canonicalCustomer(customer))
+      {
+        throw PresentedByAnother()
+      }
+      guard receipt.kind == .signedTransaction else { return nil }
+      return try await merge(receipt, customer: customer, app: app)
     }
 
     /// Merges the answer of a store, or the facts of a presented receipt, and returns the number of reported changes.

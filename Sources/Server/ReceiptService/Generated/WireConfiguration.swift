@@ -108,6 +108,8 @@
     public var googlePlayNotifications: DeveloperNotificationReceiver? = nil
     /// The endpoints that changes of entitlements are posted to.
     public var webhooks: [WebhookEndpoint] = []
+    /// The old system that the stores' notifications are forwarded to; `nil` if they are not forwarded.
+    package var forwarding: PostTarget? = nil
     /// Asks the stores about purchases that are named by a reference; `nil` if no store can be asked.
     package var lookup: PurchaseLookup? = nil
     /// Sends the answers of refund reviews; `nil` if the app's stores cannot be asked.
@@ -158,6 +160,20 @@
       self.allowsPrivateNetworks = allowsPrivateNetworks
       self.format = format
       self.authorization = authorization
+    }
+  }
+
+  /// A URL that requests are posted to.
+  package struct PostTarget: Sendable, Hashable {
+    /// The URL: `https://`, or `http://` if `allowsPrivateNetworks` is set.
+    package let url: String
+    /// A Boolean value that indicates whether the URL may lead to private networks and to this machine.
+    package let allowsPrivateNetworks: Bool
+
+    /// Creates one from its fields.
+    package init(url: String, allowsPrivateNetworks: Bool = false) {
+      self.url = url
+      self.allowsPrivateNetworks = allowsPrivateNetworks
     }
   }
 

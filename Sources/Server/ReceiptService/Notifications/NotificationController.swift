@@ -21,7 +21,7 @@
       let authorization = request.headers[values: .authorization]
       let answer = await intake.receive(
         app: app.configuration, authorization: authorization.count == 1 ? authorization[0] : nil,
-        body: try await bodies.content(of: request))
+        contentType: request.headers[.contentType], body: try await bodies.content(of: request))
       // Anybody can send notifications that are refused.
       let isRefused = 400..<500 ~= answer.status
       if let leftOut = isRefused ? noise.leftOutCount() : 0 {

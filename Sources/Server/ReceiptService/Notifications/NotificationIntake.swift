@@ -7,14 +7,16 @@
   /// Receives the stores' notifications.
   ///
   /// Each notification is verified, stored in the audit trail if its app records verdicts, and recorded together with
-  /// its effect on the entitlements in one commit. Only then is it acknowledged. If a notification could not be checked
+  /// its effect on the entitlements, and with its forwarding to an old system, in one commit. Only then is it acknowledged. If a notification could not be checked
   /// or stored, the answer makes the store deliver it again.
   package struct NotificationIntake: Sendable {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
 
     /// Processes the body of a request, with the header field `Authorization`, which Google's pushes require.
-    package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
+    package func receive(
+      app: AppConfiguration, authorization: String?, contentType: String? = nil, body: [UInt8]
+    ) async -> Answer {
       let all: [(any StoreNotifications)?] = [app.appStoreNotifications, app.googlePlayNotifications]
       let receivers = all.compactMap(\.self)
       guard var receiver = receivers.first else {
@@ -30,7 +32,8 @@
         }
         receiver = sender
       }
-      return await receiver.receive(body, authorization: authorization, for: app, self)
+      return await receiver.receive(
+        StoreDelivery(body: body, contentType: contentType, authorization: authorization), for: app, self)
     }
   }
 
@@ -47,9 +50,9 @@
     /// Returns `true` if a body has the form of the store's notifications.
     static func isForm(of body: JSONValue) -> Bool
 
-    /// Verifies and records a notification.
+    /// Verifies and records a notification, with what is to be forwarded of it.
     func receive(
-      _ body: [UInt8], authorization: String?, for app: AppConfiguration, _ intake: NotificationIntake
+      _ delivery: StoreDelivery, for app: AppConfiguration, _ intake: NotificationIntake
     ) async -> NotificationIntake.Answer
   }
 #endif

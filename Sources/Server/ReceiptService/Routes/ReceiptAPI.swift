@@ -109,7 +109,8 @@
         EntitlementPages(entitlements: entitlements, auditLog: auditLog).routes,
         RefundReviewPages(entitlements: entitlements).routes,
         AuditPages(auditLog: auditLog).routes, OverviewPages(recentRequests: recentRequests).routes,
-        WebhookPages(webhooks: webhooks).routes, KeyPages(keys: keys, database: database).routes,
+        WebhookPages(webhooks: webhooks, forwarding: ForwardingQueue(database)).routes,
+        KeyPages(keys: keys, database: database).routes,
         [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }],
       ]
       let console = Console(
@@ -143,14 +144,17 @@
 
     /// The background services.
     ///
-    /// They expire entitlements, ask stores, complete erasures, send webhooks and remove old rows; the last one to end
-    /// closes the database. A `ServiceGroup` ends its services in reverse order, so add the server after these.
+    /// They expire entitlements, ask stores, complete erasures, send webhooks, forward notifications and remove old
+    /// rows; the last one to end closes the database. A `ServiceGroup` ends its services in reverse order, so add the server after these.
     public var services: [any Service] {
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
         EntitlementJobs(entitlements: entitlements, apps: configuration.apps, logger: logger),
         RefundAnswerJob(entitlements: entitlements, apps: configuration.apps, logger: logger), erasures,
         WebhookSender(
+          apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
+          logger: logger),
+        NotificationForwarder(
           apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
           logger: logger),
       ]

@@ -13,13 +13,17 @@
     static func isForm(of body: JSONValue) -> Bool { body["signedPayload"] != nil }
 
     func receive(
-      _ body: [UInt8], authorization: String?, for app: AppConfiguration, _ intake: NotificationIntake
+      _ delivery: StoreDelivery, for app: AppConfiguration, _ intake: NotificationIntake
     ) async -> NotificationIntake.Answer {
+      let body = delivery.body
+      // The App Store sends no authorization: one would be that of a proxy.
+      let forwarded = StoreDelivery(body: body, contentType: delivery.contentType)
       let result = Result { () throws(NotificationRejection) in try receive(body) }
       do {
         try await enter(result, body, app, intake)
         let notification = try result.get()
-        let isNew = try await intake.entitlements.record(notification, app: app.name)
+        let isNew = try await intake.entitlements.record(
+          notification, app: app.name, forwarding: forwarded)
         return NotificationIntake.Answer(
           status: Self.acceptedHTTPStatus, outcome: isNew ? .done : .repeated,
           id: notification.uuid?.rawValue, event: notification.type?.rawValue)
@@ -57,11 +61,13 @@
   extension ServiceEntitlements {
     /// Records a notification as processed, and merges its facts; returns `false` if it was recorded before.
     @discardableResult
-    package func record(_ notification: AppStoreNotification, app: String) async throws -> Bool {
+    package func record(
+      _ notification: AppStoreNotification, app: String, forwarding delivery: StoreDelivery? = nil
+    ) async throws -> Bool {
       var change = EntitlementLedger()
       change.apply(notification)
       change.applyRefundReview(notification)
-      return try await record(key: notification.recordedKey, change, app: app)
+      return try await record(key: notification.recordedKey, change, app: app, forwarding: delivery)
     }
   }
 

@@ -10,11 +10,11 @@
     static func isForm(of body: JSONValue) -> Bool { body["message"] != nil }
 
     func receive(
-      _ body: [UInt8], authorization: String?, for app: AppConfiguration, _ intake: NotificationIntake
+      _ delivery: StoreDelivery, for app: AppConfiguration, _ intake: NotificationIntake
     ) async -> NotificationIntake.Answer {
       let message: DeveloperMessage
       do throws(PushRejection) {
-        message = try await receive(authorization: authorization, body: body)
+        message = try await receive(authorization: delivery.authorization, body: delivery.body)
       } catch {
         return .refusal(error.httpStatus, error.description)
       }
@@ -31,7 +31,7 @@
         }
         let update = try await update(for: message)
         let isNew = try await intake.entitlements.record(
-          messageId: message.messageId, update.change, app: app.name)
+          messageId: message.messageId, update.change, app: app.name, forwarding: delivery)
         return answer(Self.acceptedHTTPStatus, isNew ? .done : .repeated)
       } catch let error as GooglePlayError {
         return answer(503, .undetermined, error.description)
@@ -45,8 +45,10 @@
     /// Records a message of Google Play as processed, and merges the new facts; returns `false` if it was recorded
     /// before.
     @discardableResult
-    package func record(messageId: String, _ change: EntitlementLedger, app: String) async throws -> Bool {
-      try await record(key: Self.key(messageId: messageId), change, app: app)
+    package func record(
+      messageId: String, _ change: EntitlementLedger, app: String, forwarding delivery: StoreDelivery? = nil
+    ) async throws -> Bool {
+      try await record(key: Self.key(messageId: messageId), change, app: app, forwarding: delivery)
     }
 
     /// Returns `true` if a message of Google Play was processed before.

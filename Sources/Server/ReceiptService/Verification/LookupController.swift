@@ -61,8 +61,17 @@
       guard var lookup = app.configuration.lookup, lookup.canAsk(about: reference) else { return nil }
       lookup.verifier = policy.verifier
       let outcome = await lookup.outcome(of: reference)
+      return (outcome, try await take(outcome, about: reference))
+    }
+
+    /// Records the answer of a store about a purchase, and merges its facts.
+    ///
+    /// - Throws: ``Problem`` if the purchase names another customer.
+    func take(
+      _ outcome: PurchaseLookup.Outcome, about reference: PurchaseReference
+    ) async throws -> AuditAcknowledgement? {
       let acknowledgement = try await record(outcome.answer, about: reference)
-      guard let facts = outcome.facts else { return (outcome, acknowledgement) }
+      guard let facts = outcome.facts else { return acknowledgement }
       do throws(any Error) {
         try await entitlements.merge(
           facts, customer: recording.customer, heard: entitlements.clock(), app: app.name)
@@ -72,7 +81,7 @@
           "The purchase is valid and names another customer than the request. Nobody was entitled by it.",
           at: "customer", entry: acknowledgement?.index)
       }
-      return (outcome, acknowledgement)
+      return acknowledgement
     }
 
     /// Records the answer of a store, if the app records verdicts: what the store signed as a receipt, whose accounts an

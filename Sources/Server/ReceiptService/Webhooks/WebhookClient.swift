@@ -14,7 +14,7 @@
   internal import ReceiptHTTPAsyncHTTPClient
   internal import Synchronization
 
-  /// Posts webhooks, without giving access to private networks.
+  /// Posts webhooks and forwarded notifications, without giving access to private networks.
   ///
   /// It resolves the host for each request, checks every address, and connects to a checked address. A name server that
   /// changes its answer in between therefore has no effect. Redirects are not followed.
@@ -62,30 +62,47 @@
     func post(
       _ change: EntitlementChange, trace: String? = nil, to endpoint: WebhookEndpoint, at now: Timestamp
     ) async -> WebhookQueue.Outcome {
+      await post(to: endpoint.target, at: now) {
+        guard !endpoint.secrets.isEmpty || endpoint.authorization != nil else {
+          throw Refusal(message: "There is no secret to sign with.")
+        }
+        let authorization = endpoint.authorization.map { [("authorization", $0)] } ?? []
+        let trace = TraceHeaders.headers(stored: trace).map { ($0.name, $0.value) }
+        // What is posted again after a failure has the same identifiers.
+        return try endpoint.contents(of: change, at: now).map { body, signature in
+          (body, [("content-type", "application/json")] + signature + authorization + trace)
+        }
+      }
+    }
+
+    /// Makes one attempt to post a notification of a store, as it was received.
+    func post(
+      _ delivery: StoreDelivery, to target: PostTarget, at now: Timestamp
+    ) async -> WebhookQueue.Outcome {
+      await post(to: target, at: now) {
+        let fields = [("content-type", delivery.contentType), ("authorization", delivery.authorization)]
+        return [(delivery.body, fields.compactMap { name, value in value.map { (name, $0) } })]
+      }
+    }
+
+    private typealias Content = (body: [UInt8], headers: [(name: String, value: String)])
+
+    private func post(
+      to target: PostTarget, at now: Timestamp, _ contents: () throws -> [Content]
+    ) async -> WebhookQueue.Outcome {
       do {
-        let url = try RemoteURL(endpoint.url, allowsPlainHTTP: endpoint.allowsPrivateNetworks)
-        guard url.isSecure || endpoint.allowsPrivateNetworks else {
+        let url = try RemoteURL(target.url, allowsPlainHTTP: target.allowsPrivateNetworks)
+        guard url.isSecure || target.allowsPrivateNetworks else {
           return .failed("The URL is not https://.")
         }
-        guard !endpoint.secrets.isEmpty || endpoint.authorization != nil else {
-          return .failed("There is no secret to sign with.")
-        }
-        // What is posted again after a failure has the same identifiers.
-        for (body, signature) in try endpoint.contents(of: change, at: now) {
+        for (body, headers) in try contents() {
           var request = HTTPClientRequest(url: url.description)
           request.method = .POST
-          request.headers.add(name: "content-type", value: "application/json")
           request.headers.add(name: UserAgent.header.name, value: UserAgent.header.value)
-          for (name, value) in signature { request.headers.add(name: name, value: value) }
-          if let authorization = endpoint.authorization {
-            request.headers.add(name: "authorization", value: authorization)
-          }
-          for header in TraceHeaders.headers(stored: trace) {
-            request.headers.add(name: header.name, value: header.value)
-          }
+          for (name, value) in headers { request.headers.add(name: name, value: value) }
           request.body = .bytes(body, length: .known(Int64(body.count)))
           let deadline = NIODeadline.now() + .milliseconds(Int64(timeout / .milliseconds(1)))
-          let outcome = try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
+          let outcome = try await send(request, to: try await targets(url, target), by: deadline, at: now)
           guard case .delivered = outcome else { return outcome }
         }
         return .delivered
@@ -98,14 +115,14 @@
           if Task.isCancelled { return .interrupted }
           message = ShownText.line("\(error)")
         }
-        return .failed(endpoint.removingSecrets(from: message))
+        return .failed(target.removingSecrets(from: message))
       }
     }
 
     private struct Refusal: Error { let message: String }
 
-    private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
-      guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
+    private func targets(_ url: RemoteURL, _ target: PostTarget) async throws(Refusal) -> [Target] {
+      guard !target.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
       guard let addresses = await addresses(of: url.host) else {
         throw Refusal(message: "The name server did not answer in time.")
       }
@@ -211,9 +228,9 @@
     deinit { http.shutdown { _ in } }
   }
 
-  extension WebhookEndpoint {
+  extension PostTarget {
     /// Removes the user and the query of the URL from a text, wherever they occur, because errors are logged and shown
-    /// with dead letters.
+    /// with dead letters and waiting notifications.
     func removingSecrets(from text: String) -> String {
       var text = text
       for secret in secretsOfURL {
@@ -238,6 +255,8 @@
   }
 
   extension WebhookEndpoint {
+    var target: PostTarget { PostTarget(url: url, allowsPrivateNetworks: allowsPrivateNetworks) }
+
     /// The bodies of the webhooks about a change, each with the header fields that sign it; none if the endpoint's form
     /// has nothing to tell of the change.
     fileprivate func contents(

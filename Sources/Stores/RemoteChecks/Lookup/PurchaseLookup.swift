@@ -67,6 +67,8 @@ public struct PurchaseLookup: Sendable {
     package var googlePlayError: GooglePlayError?
     /// `true` if Google Play knew the purchase token once, and does not any more.
     package var isTokenNoLongerValid = false
+    /// The time before which the store wants no further request, if it stated one.
+    package var notBefore: Timestamp?
 
     init(_ answer: StoreAnswer, facts: EntitlementLedger? = nil) {
       self.answer = answer
@@ -76,7 +78,9 @@ public struct PurchaseLookup: Sendable {
   }
 
   /// Asks a store about a purchase.
-  package func outcome(of reference: PurchaseReference) async -> Outcome {
+  ///
+  /// If a purchase token of Google Play is probably that of a subscription, saying so saves a request.
+  package func outcome(of reference: PurchaseReference, isSubscription: Bool = false) async -> Outcome {
     switch reference {
     case .appStoreTransaction(let id):
       return await askAppStore { client async throws(AppStoreServerError) in
@@ -90,7 +94,7 @@ public struct PurchaseLookup: Sendable {
         }
       }
     case .googlePlay(let token, let product, let package):
-      return await askGooglePlay(token, product, package)
+      return await askGooglePlay(token, product, package, isSubscription)
     case .huawei(let token, let productId, let subscriptionId):
       return Outcome(await askHuawei(token, productId, subscriptionId))
     }
@@ -112,7 +116,9 @@ public struct PurchaseLookup: Sendable {
         return try await answer(about: found, client)
       } catch {
         if error.meansUnknownPurchase { continue }
-        return unavailable(error.description, isRetryable: error.isRetryable)
+        var outcome = unavailable(error.description, isRetryable: error.isRetryable)
+        if case .rateLimited(let retryAfter) = error.cause { outcome.notBefore = retryAfter }
+        return outcome
       }
     }
     let asked = appStore.map { $0.raw.address.environment.rawValue }.joined(separator: " and ")
@@ -154,7 +160,9 @@ public struct PurchaseLookup: Sendable {
 
   // MARK: Google Play
 
-  private func askGooglePlay(_ token: String, _ product: String?, _ package: String?) async -> Outcome {
+  private func askGooglePlay(
+    _ token: String, _ product: String?, _ package: String?, _ isSubscription: Bool
+  ) async -> Outcome {
     let (store, kind) = ("google-play", ReceiptKind.googlePlayPurchase)
     func unknown(_ message: String) -> Outcome {
       Outcome(StoreAnswer(unknownTo: store, kind: kind, message))
@@ -169,7 +177,7 @@ public struct PurchaseLookup: Sendable {
     var isNoLongerValid = false
     do throws(GooglePlayError) {
       // A token does not tell whether it is of a one-time purchase or of a subscription.
-      for isSubscription in [false, true] {
+      for isSubscription in [isSubscription, !isSubscription] {
         let known = try await client.answer(about: id, isSubscription: isSubscription)
         isNoLongerValid = isNoLongerValid || known.isNoLongerValid
         guard let entitlement = known.facts[id] else { continue }
@@ -187,6 +195,7 @@ public struct PurchaseLookup: Sendable {
       var outcome = Outcome(
         StoreAnswer(unavailable: store, kind: kind, error.description, isRetryable: error.isRetryable))
       outcome.googlePlayError = error
+      if case .refused(let refusal) = error.cause { outcome.notBefore = refusal.retryAfter }
       return outcome
     }
     var outcome = unknown("Google Play does not know the purchase.")

@@ -58,13 +58,13 @@
       ])
     func webhooks(url: String) throws {
       try Self.refused("app.shop.webhook.h.url") { $0.apps[0].webhooks = [Self.webhook("h", url)] }
-      #expect(Self.webhook("h", "https://example.com/a?b=c").obstacle == nil)
+      #expect(Self.webhook("h", "https://example.com/a?b=c").target.obstacle == nil)
     }
 
     @Test("private networks are allowed by name, and nothing else is with them")
     func privateNetworks() {
       func obstacle(_ url: String) -> String? {
-        WebhookEndpoint(name: "h", url: url, secrets: [], allowsPrivateNetworks: true).obstacle
+        WebhookEndpoint(name: "h", url: url, secrets: [], allowsPrivateNetworks: true).target.obstacle
       }
       for url in ["http://127.0.0.1:9", "https://10.0.0.1", "http://backend/hooks?token=secret"] {
         #expect(obstacle(url) == nil)

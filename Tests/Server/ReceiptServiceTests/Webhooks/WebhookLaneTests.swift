@@ -305,12 +305,12 @@
       let url = "ftp://user:pass%20word@hooks.example/path?token=0123456789abcdef&x=1"
       let endpoint = WebhookEndpoint(name: "backend", url: url, secrets: [Array(repeating: 1, count: 24)])
       for text in ["\(url) is no URL.", "no: \(url.dropLast(3))", "no: \(url.dropLast(12))…", "?token=0123"] {
-        let shown = endpoint.removingSecrets(from: text)
+        let shown = endpoint.target.removingSecrets(from: text)
         for secret in ["0123", "pass", "user:"] { #expect(!shown.contains(secret), "\(shown)") }
       }
-      #expect(endpoint.removingSecrets(from: "HTTP 500") == "HTTP 500")
+      #expect(endpoint.target.removingSecrets(from: "HTTP 500") == "HTTP 500")
       let plain = WebhookEndpoint(name: "backend", url: "https://hooks.example/a@b", secrets: [])
-      #expect(plain.removingSecrets(from: "https://hooks.example/a@b") == "https://hooks.example/a@b")
+      #expect(plain.target.removingSecrets(from: "https://hooks.example/a@b") == "https://hooks.example/a@b")
       try await withService(on: .sqlite, webhooks: [endpoint]) { service in
         let entitlements = service.entitlements()
         try await entitlements.record(service.notification(.subscribed, day: 0, F.period(1)), app: "shop")

@@ -591,6 +591,9 @@
       {{#table}}
       {{>rows}}
       {{/table}}
+      {{#forwarding}}
+      {{>rows}}
+      {{/forwarding}}
       {{#letters}}
       {{>rows}}
       {{/letters}}

@@ -7,6 +7,7 @@
 
   struct WebhookPages {
     let webhooks: WebhookController
+    let forwarding: ForwardingQueue
 
     var routes: [ConsoleRoute] {
       [
@@ -46,6 +47,7 @@
               ]
             }, footer: page.footer))
       }
+      let forwarded = app.configuration.forwarding == nil ? nil : try await forwardingTable(app)
       return visit.page(
         "webhooks", title: "Webhooks",
         [
@@ -63,6 +65,21 @@
                   : replay(endpoint.name, "Replay all…", "Deliver all \(dead) again", nil),
               ]
             }, empty: "This app has no webhooks in the configuration."), "letters": letters,
+          "forwarding": forwarded,
+        ])
+    }
+
+    private func forwardingTable(_ app: ServedApp) async throws -> TableView {
+      let state = try await forwarding.states(app: app.name).first
+      return TableView(
+        "Notifications that are forwarded", ["Address", "Waiting", "Oldest", "Tries", "Last error"],
+        [
+          [
+            CellView(app.configuration.forwarding.map { RemoteURL.withoutSecrets($0.url) }),
+            CellView("\(state?.waiting ?? 0)"), CellView(state?.received.map(ShownTime.full)),
+            CellView("\(state?.attempts ?? 0)"),
+            CellView(state?.error, style: state?.error == nil ? "" : "bad"),
+          ]
         ])
     }
   }
