@@ -306,6 +306,18 @@ def test_a_killed_import_goes_on_where_it_was(make, leaf, tmp_path, database):
     assert entries(service) == count - count // 100 + 1
 
 
+@pytest.mark.parametrize("options", [[], ["--no-webhooks"]], ids=str)
+def test_webhooks_about_imported_purchases(make, leaf, tmp_path, options):
+    endpoint = {"url": "http://127.0.0.1:9/", "secrets": ["whsec_" + "QUFB" * 10], "allowPrivateNetworks": True}
+    service = make(lambda app: app.update(webhooks=["backend"], webhook={"backend": endpoint}))
+    path = tmp_path / "input.jsonl"
+    path.write_text("\n".join(line(receipt=transaction(leaf, number), customer="ann") for number in range(3)))
+    assert run(service, path, *options).summary["imported"] == 3
+    service.start()
+    assert len(changes(service)) == 3
+    assert service.get("/v1/webhooks").json()["endpoints"][0]["waiting"] == (0 if options else 3)
+
+
 def test_an_import_beside_a_running_server(make, leaf, tmp_path, database):
     service = make(database=database)
     service.start()

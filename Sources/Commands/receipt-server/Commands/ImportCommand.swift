@@ -51,6 +51,10 @@
     var concurrency = 16
     @Flag(help: "Begin with the first line again, for example after a fault was corrected.")
     var restart = false
+    @Flag(
+      name: .customLong("no-webhooks"),
+      help: "Queue no webhooks about what the import changes. GET /v1/changes lists it all the same.")
+    var omitsWebhooks = false
     @Flag(name: .customLong("json"), help: "Print the summary as one JSON object, too.") var json = false
 
     func validate() throws {
@@ -80,6 +84,9 @@
         var service = settings.service
         if service.apps.contains(where: { $0.recordsVerdicts }) {
           service.auditLog = try settings.trail?.open(options: .init())
+        }
+        if omitsWebhooks {
+          for index in service.apps.indices { service.apps[index].webhooks = [] }
         }
         let log = service.auditLog
         let state: ReceiptImport.State
