@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  import Dispatch
   import Entitlements
   import Foundation
   import ReceiptCodec
   @testable import ReceiptService
   import ReceiptTesting
+  import Synchronization
   import Testing
 
   /// What waits to be forwarded: in the commit that records it, in order, by one process at a time.
@@ -64,6 +66,38 @@
         #expect(attempts > 6)
         let lease = try #require(try await queue.lease(app: "shop", at: F.day(0), for: Self.lease))
         #expect(lease.delivery == StoreDelivery(body: body))
+      }
+    }
+
+    private static func enter(_ byte: UInt8, in session: any DatabaseSession) throws {
+      let notification = ForwardedNotification(delivery: StoreDelivery(body: [byte]), subjects: [])
+      try ForwardingQueue.enter(notification, app: "shop", at: F.day(0), in: session)
+    }
+
+    @Test("nothing is committed with a later number before an earlier one", arguments: DatabaseKind.all)
+    func commitOrder(on kind: DatabaseKind) async throws {
+      try await Self.withQueue(on: kind) { service, queue, _ in
+        let mayCommit = DispatchSemaphore(value: 0)
+        let isEntered = Atomic(false)
+        let isLaterEntered = Atomic(false)
+        let database = service.database
+        async let earlier: Void = database.write { session in
+          try Self.enter(1, in: session)
+          isEntered.store(true, ordering: .relaxed)
+          mayCommit.wait()
+        }
+        while !isEntered.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(1)) }
+        async let later: Void = database.write { session in
+          try Self.enter(2, in: session)
+          isLaterEntered.store(true, ordering: .relaxed)
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        let isOvertaken = isLaterEntered.load(ordering: .relaxed)
+        #expect(!isOvertaken)
+        mayCommit.signal()
+        _ = try await (earlier, later)
+        #expect(try await queue.lease(app: "shop", at: F.day(0), for: Self.lease)?.delivery.body == [1])
+        #expect(try await queue.states().first?.waiting == 2)
       }
     }
 
