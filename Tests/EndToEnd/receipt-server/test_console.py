@@ -31,6 +31,8 @@ READING = {
     "transactions": ("/console/transactions", "Transactions"),
     "entitlements": ("/console/entitlements", "Entitlements"),
     "entitlement": (f"/console/entitlements/{ORIGINAL}?app=shop", f"Entitlement {ORIGINAL}"),
+    "refund-reviews": ("/console/refund-reviews?app=shop", "Refund reviews"),
+    "refund-review": ("/console/refund-reviews/2000000000000010?app=shop", "Refund review 2000000000000010"),
     "audit": ("/console/audit", "Audit trail"),
     "entry": ("/console/audit/entries/0", "Entry 0"),
     "proof": ("/console/audit/entries/0/proof", "Proof of entry 0"),
@@ -54,6 +56,7 @@ def server(store, tmp_path_factory):
     server.notify("shop", "SUBSCRIBED", "INITIAL_BUY", transactionId="2000000000000010", **common)
     server.notify("shop", "REFUND", transactionId="2000000000000010", revocationDate=now, revocationReason=0, **common)
     server.notify("shop", "REFUND_REVERSED", transactionId="2000000000000010", **common)
+    server.notify("shop", "CONSUMPTION_REQUEST", transactionId="2000000000000010", **common)
     server.app = {"app": "shop"}
     server.proof(0)
     yield server
@@ -479,14 +482,14 @@ def test_webhooks_with_the_keyboard(reader, server):
         database.execute("UPDATE deliveries SET state = 1, attempts = 10, error = '<b>refused</b>'")
     database.close()
     reader.driver.get(server.url + "/console/webhooks")
-    assert "✗ 3" in reader.text("table") and "<b>refused</b>" in reader.text()
+    assert "✗ 4" in reader.text("table") and "<b>refused</b>" in reader.text()
     first = reader.all("table")[1].find_element("css selector", "tbody th").text
     reader.tab_to("td summary", first).send_keys(Keys.ENTER)
     reader.follow("button.danger", first)
-    assert reader.title == "Webhooks" and "✗ 2" in reader.text("table")
+    assert reader.title == "Webhooks" and "✗ 3" in reader.text("table")
     reader.tab_to("td summary", "Replay all").send_keys(Keys.ENTER)
-    reader.follow("button.danger", "Deliver all 2 again")
-    assert reader.one("td[data-label=Waiting]").text == "3" and len(reader.all("table")) == 1
+    reader.follow("button.danger", "Deliver all 3 again")
+    assert reader.one("td[data-label=Waiting]").text == "4" and len(reader.all("table")) == 1
     reader.driver.get(server.url + "/console/acts")
     assert "webhooks.replay" in reader.text("table")
 
@@ -661,8 +664,46 @@ def test_scopes_decide_which_pages_open(server, scopes):
         assert answer.status_code == (200 if scope in scopes else 403), name
     navigation = re.findall(r'<li><a href="([^"?]+)"', session.get("/console").text)
     assert {path for path in navigation} == {
-        PAGES[name][0] for name, scope in needed.items() if scope in scopes and PAGES[name][0].count("/") == 2
+        PAGES[name][0].partition("?")[0]
+        for name, scope in needed.items()
+        if scope in scopes and PAGES[name][0].count("/") == 2
     }
+
+
+def test_entitlements_are_granted_and_withdrawn(server):
+    page = f"/console/entitlements?by=customer&value={FORGED}&app=shop"
+    session, reader = (Session(server, server.key_for("read", *more, app="shop")) for more in (["grant"], []))
+    token = session.token(page)
+    fields = {"token": token, "app": "shop", "customer": FORGED, "entitlement": "premium", "reason": FORGED, "days": "30"}
+    assert reader.post("/console/grants", **fields | {"token": session.token(page)}).status_code == 403
+    assert session.post("/console/grants", **fields | {"token": "forged"}).status_code == 403
+    assert session.post("/console/grants", **fields | {"reason": ""}).status_code == 400
+    assert session.post("/console/grants", **fields | {"entitlement": "gold"}).status_code == 404
+    assert session.post("/console/grants", **fields).status_code == 303
+    text = session.get(page).text
+    assert "✓ active" in text and FORGED not in text and FORGED in html.unescape(text)
+    (grant,) = set(re.findall(r"gr_[0-9a-f]{32}", text))
+    assert "/console/grants" not in reader.get(page).text
+    withdrawal = {"token": token, "app": "shop", "customer": FORGED, "id": grant}
+    assert session.post("/console/grants/withdraw", **withdrawal | {"customer": "bob"}).status_code == 404
+    assert session.post("/console/grants/withdraw", **withdrawal).status_code == 303
+    assert "withdrawn" in session.get(page).text
+    (access,) = server.get(f"/v1/customers/{requests.utils.quote(FORGED, safe='')}/entitlements?app=shop").json()["access"]
+    assert access["standing"] == "revoked"
+
+
+def test_a_refund_review_is_skipped(server):
+    page = "/console/refund-reviews/2000000000000010?app=shop"
+    session = Session(server, server.key_for("read", "review", app="shop"))
+    text = session.get(page).text
+    name = html.unescape(re.search(r'name="review" value="([^"]+)"', text)[1])
+    fields = {"token": session.token(page), "app": "shop", "review": name, "sample": "false", "delivery": "DELIVERED"}
+    # Without the customer's consent nothing is sent; with it there are no credentials here.
+    assert session.post("/console/refund-reviews", **fields).status_code == 422
+    assert session.post("/console/refund-reviews", **fields, consent="true", share="200").status_code == 400
+    assert session.post("/console/refund-reviews", **fields, consent="true").status_code == 409
+    assert session.post("/console/refund-reviews", **fields, skip="true").status_code == 303
+    assert "skipped" in session.get(page).text and 'name="review"' not in session.get(page).text
 
 
 def test_key_of_one_app_sees_nothing_of_another(server):

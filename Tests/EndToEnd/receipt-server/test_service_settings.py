@@ -73,7 +73,9 @@ def test_every_setting_is_in_the_table_and_every_row_is_a_setting(tmp_path):
         "app.demo.webhook.w.secrets": "whsec_" + "A" * 32,
     }
     asked = json.loads(service.command("serve", "--check-config", "--json").stdout)["settings"]
-    pattern = re.compile(r"^app\.demo(\.(?:policy|webhook))?(?:(?<=policy)\.default|(?<=webhook)\.w)?\.")
+    pattern = re.compile(
+        r"^app\.demo(\.(?:policy|webhook|entitlement))?(?:(?<=policy)\.default|(?<=webhook)\.w|(?<=entitlement)\.premium)?\."
+    )
     names = {pattern.sub(lambda found: f"app.NAME{found[1] + '.NAME' if found[1] else ''}.", name) for name in asked}
     section = PAGE.read_text().split("### Settings")[1].split("\n### ")[0]
     rows = re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
