@@ -17,6 +17,7 @@ import pytest
 import samples
 from emulator import Emulator
 from independent import app_receipt, jws, pki
+from old_system import OldSystem
 from service import Service, program
 
 COINS, MONTHLY = f"{samples.BUNDLE}.coins", f"{samples.BUNDLE}.monthly"
@@ -250,6 +251,33 @@ def test_lines_that_cannot_be_imported(make, leaf, stores, tmp_path):
     assert sorted(run(service, path, "--restart").failures) == sorted(lines)
     service.start()
     assert owners(service, owner, "ann") == {owner: [str(3 * 10**15 + 9)], "ann": []}
+
+
+def test_an_archive_of_notifications(make, leaf, tmp_path):
+    old = OldSystem()
+    forwarding = {"url": old.url, "allowPrivateNetworks": True}
+    service = make(lambda app: app.update(notifications=True, forwarding=forwarding))
+    members = {"originalTransactionId": "4711", "environment": "Sandbox"}
+    bodies = []
+    for kind, date in (("SUBSCRIBED", {}), ("REFUND", {"revocationDate": int(time.time() * 1000), "revocationReason": 0})):
+        about = transaction(leaf, 1, **members, **date)
+        now = {"signedDate": int(time.time() * 1000), "notificationUUID": str(uuid.uuid4()), "notificationType": kind}
+        notification = samples.notification(about, environment="Sandbox") | now
+        notification["data"]["environment"] = "Sandbox"
+        bodies.append({"signedPayload": jws.sign(notification, leaf)})
+    path = tmp_path / "input.jsonl"
+    path.write_text("\n".join([json.dumps(bodies[1]), line(receipt=bodies[0], customer="ann")]))
+    done = run(service, path)
+    assert done.summary == {"lines": 2, "imported": 2, "failed": 0}, done.messages
+    service.start()
+    (owned,) = service.get("/v1/customers/ann/entitlements").json()["entitlements"]
+    assert owned["entitlement"]["state"] == "refunded"
+    told = len(changes(service))
+    # Delivered again, it is a repeat.
+    for body in bodies:
+        assert service.post("/v1/notifications/demo", json=body, key="").status_code == 200
+    assert len(changes(service)) == told and old.attempts == []
+    old.stop()
 
 
 def test_the_last_line_about_a_purchase_decides(make, leaf, tmp_path):

@@ -11,7 +11,7 @@
   /// Imports lines of receipts and references into the ledger of an app, as requests of the API do one by one.
   ///
   /// A receipt is verified under the default policy, recorded if the app records verdicts, and presented for its
-  /// customer. The store is asked about a reference, and about the purchases of a receipt that itself states too little
+  /// customer. A notification is recorded. The store is asked about a reference, and about the purchases of a receipt that itself states too little
   /// for the ledger, such as an app receipt. Importing a line again changes nothing.
   package struct ReceiptImport: Sendable {
     /// The maximum number of lines that are imported at once.
@@ -157,6 +157,14 @@
     }
 
     private func fold(_ receipt: VerifiedReceipt, for customer: String?) async throws {
+      if let notification = AppStoreNotification(receipt) {
+        if let customer, let part = receipt.nested.first(where: { $0.kind == .signedTransaction }) {
+          _ = try await entitlements.present(part, for: customer, app: app.name)
+        }
+        // It is not forwarded: the old system has it.
+        try await entitlements.record(notification, app: app.name)
+        return
+      }
       guard try await entitlements.present(receipt, for: customer, app: app.name) == nil else { return }
       for reference in receipt.references {
         guard app.configuration.lookup?.canAsk(about: reference) == true else {
