@@ -41,6 +41,8 @@ def shop(tmp_path_factory, store, rsa_store):
             "demo": {
                 "policies": ["default", "current"], "notifications": True,
                 "clientProtocols": ["openiap", "cordova-purchase", "verify-receipt"],
+                "entitlements": ["premium"], "entitlement": {"premium": {"products": [samples.TRANSACTION["productId"]]}},
+                "signingKeys": ["identity/key.pem"],
                 "policy": {"default": policy, "current": policy | {"requireCurrent": True}},
             }
         }
@@ -107,6 +109,62 @@ def test_the_ledger_of_notifications(shop, store):
         told = [c["change"]["data"]["entitlement"] for c in changes]
         (told,) = [entitlement for entitlement in told if entitlement["originalTransactionId"] == original]
         assert told["standing"] == purchase["standing"]
+
+
+def payload(signed: str) -> dict:
+    part = signed.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+
+
+def with_purchase(life: lives.Life, number: int, customer: str, leaf) -> str:
+    """The receipt of a life, about a purchase and a customer of its own."""
+    own = {"originalTransactionId": f"4{number:015}", "transactionId": f"5{number:015}", "appAccountToken": customer,
+           "appTransactionId": f"8{number:017}"}  # fmt: skip
+    told = payload(life.receipt.decode())
+    if "data" not in told:
+        return jws.sign(told | own, leaf)
+    told["data"]["signedTransactionInfo"] = jws.sign(payload(told["data"]["signedTransactionInfo"]) | own, leaf)
+    if renewal := told["data"].get("signedRenewalInfo"):
+        line = {"originalTransactionId": own["originalTransactionId"]}
+        told["data"]["signedRenewalInfo"] = jws.sign(payload(renewal) | line, leaf)
+    return jws.sign(told | {"notificationUUID": f"002e14d5-51f5-4503-b5a8-9{number:011}"}, leaf)
+
+
+def test_entitlements_and_what_is_signed_of_them(shop, store):
+    """A purchase that is presented or notified has the same standing by name, signed, in changes, and in the console."""
+    service, found = shop
+    leaf, session, asked = store.leaf(), Session(service, service.key), 0
+    for number, life in enumerate(now(found)):
+        if life.standing is None or not life.name.startswith(("transaction:", "notification:")):
+            continue
+        customer = f"0b2b7f0e-2f0a-4c0e-9d6a-{number:012}"
+        signed = with_purchase(life, number, customer, leaf)
+        path = f"/v1/customers/{customer}"
+        if life.name.startswith("transaction:"):
+            answer = service.post(path + "/receipts", data=signed).json()
+            assert answer["access"][0]["standing"] == life.standing, (life.name, answer)
+        else:
+            answer = service.post("/v1/notifications/demo", json={"signedPayload": signed}, key="")
+            assert answer.status_code == 200, (life.name, service.post("/v1/verify", data=signed).json())
+        (access,) = service.get(path + "/entitlements").json()["access"]
+        (reason,) = access["reasons"]
+        token = service.get(path + "/entitlements", headers={"Accept": "application/jwt"}).text
+        (signed_access,) = payload(token)["entitlements"]
+        told = [line["change"]["data"] for line in service.get("/v1/changes?limit=1000").json()["changes"]]
+        (change,) = [data for data in told if data.get("customer") == customer]
+        page = session.get(f"/console/entitlements?by=customer&value={customer}").text
+        for where, answered in {
+            "entitlements": access, "reason": reason, "signed": signed_access, "change": change["access"][0],
+        }.items():  # fmt: skip
+            assert (answered["standing"], answered.get("since"), answered.get("until")) == (
+                life.standing, life.since, life.until,
+            ), (life.name, where)  # fmt: skip
+            assert answered.get("grantsAccess", life.grants_access) == life.grants_access, (life.name, where)
+        assert change["entitlement"]["standing"] == life.standing, life.name
+        mark = "✓" if life.grants_access else "✗"
+        assert f"{mark} {life.standing}" in html.unescape(page), life.name
+        asked += 1
+    assert asked >= 12
 
 
 def grants(service: Service, key: str, life: lives.Life) -> dict[str, bool]:

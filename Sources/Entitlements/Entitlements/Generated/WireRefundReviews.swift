@@ -291,6 +291,8 @@ package struct RefundAnswerFact: Sendable, Hashable {
   package var preference: String?
   /// What is sent, exactly; absent if the review is skipped.
   package var body: String?
+  /// What the answer stated, so that the same request is known again.
+  package var asked: String?
   /// The key that answered.
   package var actor: String?
   /// The time at which the store had taken it; absent while that is not known.
@@ -317,6 +319,7 @@ extension RefundAnswerFact: JSONObject {
     case requestId
     case preference
     case body
+    case asked
     case actor
     case sentDate
   }
@@ -331,6 +334,7 @@ extension RefundAnswerFact: JSONObject {
     case .requestId: try coder.code(&requestId)
     case .preference: try coder.code(&preference)
     case .body: try coder.code(&body)
+    case .asked: try coder.code(&asked)
     case .actor: try coder.code(&actor)
     case .sentDate: try coder.code(&sentDate)
     }
@@ -383,8 +387,8 @@ extension RefundOutcomeFact: JSONObject {
 
 /// All that is kept of one review.
 struct RefundReviewLine: Sendable, Hashable {
-  /// The latest question.
-  var request: RefundRequestFact?
+  /// The questions, in order, at most 8. Of two statements of one question the first counts.
+  var requests: [RefundRequestFact]?
   /// The latest statement of evidence.
   var evidence: RefundEvidenceFact?
   /// The latest answer.
@@ -397,7 +401,7 @@ struct RefundReviewLine: Sendable, Hashable {
 
 extension RefundReviewLine: JSONObject {
   enum Field: String, CaseIterable {
-    case request
+    case requests
     case evidence
     case answer
     case outcome
@@ -407,7 +411,7 @@ extension RefundReviewLine: JSONObject {
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
-    case .request: try coder.code(&request)
+    case .requests: try coder.code(&requests)
     case .evidence: try coder.code(&evidence)
     case .answer: try coder.code(&answer)
     case .outcome: try coder.code(&outcome)

@@ -117,10 +117,8 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
   private func owner(
     of part: EntitlementLedger.Part, presentedBy customer: String?, after stored: LedgerRow?
   ) throws -> String? {
-    if let purchase = part.purchase {
-      // Whose a refund review is, follows from the purchase.
-      return try transaction.row(purchase)?.customer ?? stored?.customer
-    }
+    // Whose a part about a purchase is, follows from the purchase whenever it is asked.
+    if part.purchase != nil { return nil }
     if part.ledger.statedCustomer != nil {
       // Whom the store names has it alone, whoever presented it before.
       if terms.transfers == .share { try transaction.endSharing(part.name) }
@@ -159,9 +157,14 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
       nextChange: line?.nextDueInstant(after: instant),
       reconciliation: line?.renewal(at: now, heard: heard).flatMap { reconciliation($0, heard: heard) })
     guard let new, let kind = ChangeKind(from: old, to: new) else { return false }
-    let body = try body(kind, part.ledger, from: old, to: new, at: instant)
+    var told = new
+    if let purchase = part.purchase {
+      told = try EntitlementSnapshot(
+        part.ledger, customer: try transaction.row(purchase)?.customer, at: instant) ?? new
+    }
+    let body = try body(kind, part.ledger, from: old, to: told, at: instant)
     try transaction.enter(
-      LedgerChange(kind: kind, name: part.name, old: old, new: new, time: instant, body: body))
+      LedgerChange(kind: kind, name: part.name, old: old, new: told, time: instant, body: body))
     return true
   }
 

@@ -21,6 +21,8 @@ package protocol StoreLine: Sendable, Hashable {
   static var identifierMember: String { get }
   /// The kind by which lines are listed; `nil` for what a customer has, which is found by customer.
   static var listedKind: String? { get }
+  /// The time by which lines of a kind are listed.
+  var listedDate: Timestamp? { get }
   /// The members of the store's receipts that name a customer.
   static var customerMembers: [String] { get }
   /// The states without access that a payment ends.
@@ -50,6 +52,7 @@ package protocol StoreLine: Sendable, Hashable {
 
 extension StoreLine {
   package static var listedKind: String? { nil }
+  package var listedDate: Timestamp? { nil }
   package static var customerMembers: [String] { [] }
   package static var lapsedStates: [String] { [] }
   package var namesOfCustomer: [String] { [] }

@@ -33,7 +33,9 @@ extension RefundReview {
     }
     if let answer = currentAnswer, instant >= answer.date {
       if answer.body == nil { return .skipped }
-      return answer.sentDate == nil ? .answering : .answered
+      if answer.sentDate != nil { return .answered }
+      // What did not arrive in time does not arrive.
+      return instant >= deadline ? .missed : .answering
     }
     return unansweredState(at: instant)
   }
@@ -102,6 +104,7 @@ extension RefundReview: StoreLine {
   package static var customerMembers: [String] { [] }
 
   package var statedCustomer: String? { request.account }
+  package var listedDate: Timestamp? { requestedDate }
   package var dueInstants: [Timestamp] {
     [
       deadline, deadline.addingSeconds(-Self.warningTime), currentAnswer?.date, currentOutcome?.date,
@@ -183,11 +186,29 @@ extension RefundReviewLine: LineFacts {
     return record
   }
 
+  /// The maximum number of questions that are kept.
+  private static let maximumRequestCount = 8
+
+  /// The latest question.
+  var request: RefundRequestFact? { requests?.last }
+
   mutating func join(_ other: Self) {
-    request = .higher(request, other.request)
+    requests = Self.joined(requests ?? [], other.requests ?? [])
     evidence = .higher(evidence, other.evidence)
     answer = .higher(answer, other.answer)
     outcome = .higher(outcome, other.outcome)
+  }
+
+  private static func joined(
+    _ left: [RefundRequestFact], _ right: [RefundRequestFact]
+  ) -> [RefundRequestFact]? {
+    let byIdentifier = Dictionary((left + right).map { ($0.requestId, $0) }) { one, other in
+      RefundRequestFact.higher(one, other) ?? one
+    }
+    let ordered = byIdentifier.values.sorted {
+      FactOrder.isLower($0.date, $1.date) ?? FactOrder.isLower($0.requestId, $1.requestId) ?? false
+    }
+    return ordered.isEmpty ? nil : Array(ordered.suffix(maximumRequestCount))
   }
 
   func line(_ id: RefundReview.ID) -> RefundReview? {
@@ -202,10 +223,9 @@ extension RefundReviewLine: LineFacts {
 }
 
 extension RefundRequestFact: PurchaseFact {
+  /// Compares two statements of one question: the one that knows the purchase counts, and of two the first.
   func isLower(than other: Self) -> Bool? {
-    FactOrder.isLower(date, other.date) ?? FactOrder.isLower(requestId, other.requestId)
-      // Of two statements of one question, the one that knows the purchase counts.
-      ?? FactOrder.isLower(purchase, other.purchase)
+    FactOrder.isLower(purchase != nil, other.purchase != nil) ?? FactOrder.isLower(other.date, date)
   }
 }
 
@@ -233,7 +253,7 @@ extension EntitlementLedger {
     answer: RefundAnswerFact? = nil, outcome: RefundOutcomeFact? = nil
   ) {
     var line = RefundReviewLine()
-    line.request = request
+    line.requests = request.map { [$0] }
     line.evidence = evidence
     line.answer = answer
     line.outcome = outcome

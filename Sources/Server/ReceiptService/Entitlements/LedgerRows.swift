@@ -123,7 +123,8 @@
         row.snapshot.map { .bytes($0.json) } ?? .null, .integer(row.evaluated.milliseconds),
         // Rounded up, so that no change is looked for too early.
         .integer(nextChange.map { Int64($0.millisecondsSince1970.rounded(.up)) }),
-        .integer(row.heard.milliseconds), .integer(reconciliation?.milliseconds),
+        .integer((row.part.ledger.line?.listedDate ?? row.heard).milliseconds),
+        .integer(reconciliation?.milliseconds),
         .text(row.part.ledger.holder), .text(row.part.kind), .text(row.part.purchase))
     }
 

@@ -11,7 +11,7 @@
     /// The kind of the failure, which is the code of the problem in an answer.
     package enum Code: String, Sendable {
       case unknownReview = "not-found"
-      case invalid = "invalid-parameter"
+      case invalid = "invalid-request"
       case noConsent = "no-consent"
       case alreadyAnswered = "already-answered"
       case closed = "review-closed"
@@ -43,6 +43,12 @@
       fact.playTime = playTime ?? fact.playTime
       fact.usageEvents = usageEvents ?? fact.usageEvents
       return fact
+    }
+
+    /// What the answer states, so that the same request is known again.
+    var text: String {
+      let evidence = evidence(after: nil, actor: "", at: Timestamp(millisecondsSince1970: 0))
+      return "\(skips) \(preference?.rawValue ?? "-") \(String(decoding: evidence.encodedJSON(), as: UTF8.self))"
     }
 
     /// - Throws: ``RefundAnswerFailure`` for a member that no store takes.
@@ -192,7 +198,7 @@
       do throws(AppStoreServerError) {
         try await send(.sendConsumption(request, of: transactionId))
       } catch {
-        throw RefundAnswerFailure(error.isRetryable ? .unavailable : .refused, error.description)
+        throw RefundAnswerFailure(error.isNoAnswer ? .unavailable : .refused, error.description)
       }
     }
   }
@@ -205,7 +211,29 @@
       do throws(GooglePlayError) {
         try await send(.reviewRefund(of: orderId, with: request))
       } catch {
-        throw RefundAnswerFailure(error.isRetryable ? .unavailable : .refused, error.description)
+        throw RefundAnswerFailure(error.isNoAnswer ? .unavailable : .refused, error.description)
+      }
+    }
+  }
+
+  extension AppStoreServerError {
+    /// `true` unless it is known that the App Store did not take the request.
+    fileprivate var isNoAnswer: Bool {
+      switch cause {
+      case .redirected, .malformedResponse, .cancelled: true
+      case .unexpectedStatus(let status): status / 100 != 4 || isRetryable
+      default: isRetryable
+      }
+    }
+  }
+
+  extension GooglePlayError {
+    /// `true` unless it is known that Google did not take the request.
+    fileprivate var isNoAnswer: Bool {
+      switch cause {
+      case .redirected, .malformedResponse, .cancelled: true
+      case .refused(let refusal): refusal.httpStatus / 100 != 4 || isRetryable
+      default: isRetryable
       }
     }
   }

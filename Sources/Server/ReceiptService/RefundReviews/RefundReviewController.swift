@@ -147,23 +147,47 @@
         self.preference = preference
       }
       customerConsented = try bool("customerConsented")
-      deliveryStatus = body["deliveryStatus"]?.string
+      deliveryStatus = try body.text("deliveryStatus", at: "$")
       sampleContentProvided = try bool("sampleContentProvided")
       consumptionPercentage = try integer("consumptionPercentage")
       playTime = try integer("playTime")
-      usageEvents = try body["usageEvents"]?.array?.enumerated().map { index, value in
-        var event = RefundUsageEvent()
-        if let text = value["date"]?.string {
-          guard let date = Timestamp(iso8601: Array(text.utf8).span) else {
-            throw Problem.invalid(
-              "$.usageEvents[\(index)].date", "It is an instant, such as 2026-01-31T00:00:00Z.")
-          }
-          event.date = date
-        }
-        event.description = value["description"]?.string
-        event.ipAddress = value["ipAddress"]?.string
-        return event
+      guard let events = body["usageEvents"], events != .null else { return }
+      guard let events = events.array else { throw Problem.invalid("$.usageEvents", "It is an array.") }
+      usageEvents = try events.enumerated().map { index, value in
+        try RefundUsageEvent(value, at: "$.usageEvents[\(index)]")
       }
+    }
+  }
+
+  extension RefundUsageEvent {
+    /// Reads a use.
+    ///
+    /// - Throws: ``Problem``.
+    fileprivate init(_ value: JSONValue, at place: String) throws {
+      self.init()
+      guard let members = value.object else { throw Problem.invalid(place, "It is an object.") }
+      if let other = members.first(where: { !["date", "description", "ipAddress"].contains($0.name) }) {
+        throw Problem.invalid("\(place).\(ShownText.plain(other.name))", "There is no such member.")
+      }
+      if let text = try value.text("date", at: place) {
+        guard let date = Timestamp(iso8601: Array(text.utf8).span) else {
+          throw Problem.invalid("\(place).date", "It is an instant, such as 2026-01-31T00:00:00Z.")
+        }
+        self.date = date
+      }
+      description = try value.text("description", at: place)
+      ipAddress = try value.text("ipAddress", at: place)
+    }
+  }
+
+  extension JSONValue {
+    /// A member that is a text; `nil` if it is absent or null.
+    ///
+    /// - Throws: ``Problem`` for another type.
+    fileprivate func text(_ name: String, at place: String) throws -> String? {
+      guard let value = self[name], value != .null else { return nil }
+      guard let text = value.string else { throw Problem.invalid("\(place).\(name)", "It is a text.") }
+      return text
     }
   }
 

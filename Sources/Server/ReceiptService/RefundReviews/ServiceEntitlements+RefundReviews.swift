@@ -10,14 +10,19 @@
   }
 
   extension ServiceEntitlements {
+    /// The columns of a review, whose customer is the one of its purchase.
+    private static let reviewColumns =
+      "ledgers.name, ledgers.identifier, coalesce(purchases.customer, ledgers.customer), ledgers.ledger FROM ledgers "
+      + "LEFT JOIN ledgers AS purchases ON purchases.app = ledgers.app AND purchases.name = ledgers.purchase"
+
     /// The refund reviews of an app, latest question first.
     package func refundReviews(
       app: String, since instant: Timestamp = Timestamp(millisecondsSince1970: 0), limit: Int = 1000
     ) async throws -> [StoredEntitlement] {
       try await database.rows(
         """
-        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND kind = $2 AND heard >= $3
-        ORDER BY heard DESC, name LIMIT $4
+        SELECT \(Self.reviewColumns) WHERE ledgers.app = $1 AND ledgers.kind = $2 AND ledgers.heard >= $3
+        ORDER BY ledgers.heard DESC, ledgers.name LIMIT $4
         """, .text(app), .text(RefundReview.listedKind), .integer(instant.milliseconds),
         .integer(Int64(limit))
       ).map { try StoredEntitlement($0) }
@@ -27,8 +32,8 @@
     package func refundReviews(app: String, identifier: String) async throws -> [StoredEntitlement] {
       try await database.rows(
         """
-        SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND identifier = $2 AND kind = $3
-        ORDER BY name
+        SELECT \(Self.reviewColumns) WHERE ledgers.app = $1 AND ledgers.identifier = $2 AND ledgers.kind = $3
+        ORDER BY ledgers.name
         """, .text(app), .text(identifier), .text(RefundReview.listedKind)
       ).map { try StoredEntitlement($0) }
     }
@@ -40,8 +45,7 @@
       _ evidence: RefundAnswer, for name: String, app: String, by actor: String
     ) async throws {
       try evidence.validate()
-      let now = clock()
-      try await change(name, app: app) { review in
+      try await change(name, app: app) { review, now in
         var change = EntitlementLedger()
         change.apply(
           review.id, evidence: evidence.evidence(after: review.evidence, actor: actor, at: now))
@@ -71,28 +75,29 @@
       _ answer: RefundAnswer, to name: String, app: String, by actor: String, _ sender: RefundAnswerSender?
     ) async throws {
       try answer.validate()
-      let now = clock()
-      try await change(name, app: app) { review in
+      try await change(name, app: app) { review, now in
         let evidence = answer.evidence(after: review.evidence, actor: actor, at: now)
         let full = review.with(evidence)
         let preference = answer.preference ?? full.suggestedPreference
-        let body = answer.skips ? nil : try full.body(preference)
-        switch review.state(at: now) {
-        case .open, .due: break
-        case .answering, .answered, .skipped:
-          guard review.currentAnswer?.body == body else {
+        let state = review.state(at: now)
+        guard ![.granted, .partlyGranted, .declined, .reversed].contains(state) else {
+          throw RefundAnswerFailure(.closed, "The store decided already.")
+        }
+        // Whenever it was given: the clock of another process may be ahead.
+        if let given = review.currentAnswer {
+          guard try given.asked == answer.text || given.body == (answer.skips ? nil : full.body(preference)) else {
             throw RefundAnswerFailure(
               .alreadyAnswered, "The review has another answer. A store takes the first and no other.")
           }
           return nil
-        case .missed: throw RefundAnswerFailure(.closed, "The deadline passed.")
-        case .granted, .partlyGranted, .declined, .reversed:
-          throw RefundAnswerFailure(.closed, "The store decided already.")
         }
+        guard state != .missed else { throw RefundAnswerFailure(.closed, "The deadline passed.") }
+        let body = answer.skips ? nil : try full.body(preference)
         if body != nil, sender?.canSend(review.id) != true { throw RefundAnswerSender.noCredentials }
         var fact = RefundAnswerFact(date: now, requestId: review.request.requestId)
         fact.preference = answer.skips ? nil : preference.rawValue
         fact.body = body
+        fact.asked = answer.text
         fact.actor = actor
         fact.sentDate = answer.skips ? now : nil
         var change = EntitlementLedger()
@@ -130,7 +135,7 @@
     }
 
     private func merge(_ answer: RefundAnswerFact, _ name: String, _ app: String) async throws {
-      try await change(name, app: app) { review in
+      try await change(name, app: app) { review, _ in
         var change = EntitlementLedger()
         change.apply(review.id, answer: answer)
         return change
@@ -147,13 +152,13 @@
     @discardableResult
     private func change(
       _ name: String, app: String,
-      _ change: @escaping @Sendable (RefundReview) throws -> EntitlementLedger?,
+      _ change: @escaping @Sendable (RefundReview, Timestamp) throws -> EntitlementLedger?,
       act: (@Sendable (RefundReview) -> (act: String, details: String, actor: String))? = nil
     ) async throws -> Bool {
-      let now = clock()
       let trace = TraceHeaders.stored
       let isChanged = try await database.write { session in
         try LedgerRows.lock([(app, name)], in: session)
+        let now = clock()
         let stored = try session.run(
           "SELECT ledger, heard FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(name)
         ).first
@@ -161,7 +166,7 @@
         else {
           throw RefundAnswerFailure(.unknownReview, "There is no such review.")
         }
-        guard let new = try change(review) else { return false }
+        guard let new = try change(review, now) else { return false }
         _ = try store(app, now, trace, in: session).merge(
           new, customer: nil, heard: Timestamp(milliseconds: stored.integer(1)))
         if let act {
