@@ -4,9 +4,11 @@ notifications, in webhooks' form and in the console."""
 
 import base64
 import html
+import http.server
 import json
 import re
 import ssl
+import threading
 import time
 
 import pytest
@@ -20,8 +22,30 @@ from test_console import Session
 pytestmark = pytest.mark.server
 
 
+class Store(http.server.BaseHTTPRequestHandler):
+    """An App Store that has one transaction under any identifier."""
+
+    def do_GET(self):
+        body = json.dumps({"signedTransactionInfo": self.server.transaction}).encode()
+        self.send_response_only(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory, store, rsa_store):
+def app_store():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Store) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, store, rsa_store, app_store):
     """A server that accepts the lives' stores, and the lives."""
     folder = tmp_path_factory.mktemp("standing")
     play, huawei = lives.AppKey(), lives.AppKey()
@@ -43,6 +67,11 @@ def shop(tmp_path_factory, store, rsa_store):
                 "clientProtocols": ["openiap", "cordova-purchase", "verify-receipt"],
                 "entitlements": ["premium"], "entitlement": {"premium": {"products": [samples.TRANSACTION["productId"]]}},
                 "signingKeys": ["identity/key.pem"],
+                "appStore": {
+                    "keyFile": "identity/key.pem", "keyID": "ABC123DEFG", "bundleID": samples.BUNDLE,
+                    "issuerID": "57246542-96fe-1a63-e053-0824d011072a",
+                    "url": f"http://127.0.0.1:{app_store.server_address[1]}",
+                },
                 "policy": {"default": policy, "current": policy | {"requireCurrent": True}},
             }
         }
@@ -109,6 +138,21 @@ def test_the_ledger_of_notifications(shop, store):
         told = [c["change"]["data"]["entitlement"] for c in changes]
         (told,) = [entitlement for entitlement in told if entitlement["originalTransactionId"] == original]
         assert told["standing"] == purchase["standing"]
+
+
+def test_a_lookup(shop, store, app_store):
+    """What the App Store answers about a transaction has the standing that it has when it is presented."""
+    service, found = shop
+    asked = 0
+    for number, life in enumerate(now(found)):
+        if not life.name.startswith("transaction:"):
+            continue
+        app_store.transaction = with_purchase(life, 1000 + number, f"1b2b7f0e-2f0a-4c0e-9d6a-{number:012}", store.leaf())
+        reference = {"store": "app-store", "transactionId": payload(app_store.transaction)["transactionId"]}
+        answer = service.post("/v1/lookup", json=reference).json()
+        assert (answer.get("standing"), answer.get("grantsAccess")) == (life.standing, life.grants_access), (life.name, answer)
+        asked += 1
+    assert asked >= 10
 
 
 def payload(signed: str) -> dict:

@@ -159,8 +159,9 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     guard let new, let kind = ChangeKind(from: old, to: new) else { return false }
     var told = new
     if let purchase = part.purchase {
-      told = try EntitlementSnapshot(
-        part.ledger, customer: try transaction.row(purchase)?.customer, at: instant) ?? new
+      told =
+        try EntitlementSnapshot(
+          part.ledger, customer: try transaction.row(purchase)?.customer, at: instant) ?? new
     }
     let body = try body(kind, part.ledger, from: old, to: told, at: instant)
     try transaction.enter(
