@@ -201,3 +201,22 @@ def lives(leaf, rsa_leaf, play: AppKey, huawei: AppKey) -> list[Life]:
                 changes=subscription | {"expirationDate": FAR, "subIsvalid": False}),
         gallery("a subscription without an end", "unknown", changes=without(subscription, "expirationDate")),
     ]
+
+
+def payload(signed: str) -> dict:
+    part = signed.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+
+
+def with_purchase(life: Life, number: int, customer: str, leaf) -> str:
+    """The receipt of a life, about a purchase and a customer of its own."""
+    own = {"originalTransactionId": f"4{number:015}", "transactionId": f"5{number:015}", "appAccountToken": customer,
+           "appTransactionId": f"8{number:017}"}  # fmt: skip
+    told = payload(life.receipt.decode())
+    if "data" not in told:
+        return jws.sign(told | own, leaf)
+    told["data"]["signedTransactionInfo"] = jws.sign(payload(told["data"]["signedTransactionInfo"]) | own, leaf)
+    if renewal := told["data"].get("signedRenewalInfo"):
+        line = {"originalTransactionId": own["originalTransactionId"]}
+        told["data"]["signedRenewalInfo"] = jws.sign(payload(renewal) | line, leaf)
+    return jws.sign(told | {"notificationUUID": f"002e14d5-51f5-4503-b5a8-9{number:011}"}, leaf)

@@ -4,6 +4,7 @@ reads them, down to what it then says that the customer owns."""
 
 import base64
 import copy
+import dataclasses
 import datetime
 import itertools
 import json
@@ -823,7 +824,14 @@ def life_plugin(make_service, identities):
 def found_lives(store, rsa_store, play_key) -> list[lives.Life]:
     found = lives.lives(store.leaf(), rsa_store.leaf("rsa2048"), play_key, lives.AppKey())
     assert len(found) == lives.COUNT
-    return [life for life in found if life.at == "now"]
+    # The ledger keeps what the plugin presents, so that each transaction is a purchase of its own.
+    return [
+        dataclasses.replace(life, receipt=lives.with_purchase(life, number, str(uuid.uuid4()), store.leaf()).encode())
+        if life.name.startswith("transaction:")
+        else life
+        for number, life in enumerate(found)
+        if life.at == "now"
+    ]
 
 
 def presented(life: lives.Life) -> tuple[dict, str]:

@@ -40,7 +40,7 @@
           "purchaseDate":\(now),"originalPurchaseDate":\(now),"expiresDate":\(now + 30 * 86_400_000),"quantity":1,\
           "type":"Auto-Renewable Subscription","inAppOwnershipType":"PURCHASED","signedDate":\(now),\
           "environment":"Sandbox","transactionReason":"PURCHASE","storefront":"USA","storefrontId":"143441",\
-          "price":4990,"currency":"USD","appAccountToken":"6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b"}
+          "price":4990,"currency":"USD","appAccountToken":"6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b","appTransactionId":"704000000000000001"}
           """
         let signer = ReceiptSigner(identity: try directory.load())
         let receipt = try signer.sign(

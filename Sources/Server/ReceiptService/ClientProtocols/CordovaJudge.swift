@@ -60,6 +60,13 @@
       to request: CordovaRequest, about receipt: VerifiedReceipt
     ) async throws -> JSONWriter {
       let now = now
+      let app = verification.app
+      if app.hearsOfAppStore, receipt.kind == .signedTransaction {
+        // The plugin presents another transaction the next time, and must then be told of this one, too.
+        do {
+          try await verification.entitlements.merge(receipt, customer: nil, app: app.name)
+        } catch is EntitlementError {}
+      }
       let ledger = try await verification.entitlements.knownPurchases(
         of: [receipt], app: verification.app.name
       )
@@ -74,7 +81,10 @@
       let entries =
         lines.compactMap { CordovaPurchase($0, at: now) } + others.compactMap { CordovaPurchase($0, at: now) }
       // An answer takes the place of an earlier one of the same identifier, with everything in it.
-      let isComplete = receipt.kind != .signedTransaction || verification.app.hearsOfAppStore
+      var isComplete = true
+      if case .jws(.transaction(let transaction)) = receipt.content {
+        isComplete = verification.app.hearsOfAppStore && transaction.appTransactionId?.isEmpty == false
+      }
       let id = isComplete ? request.id ?? receipt.bundleId : entries.first?.purchaseId
       return try answer(to: request, id: id, entries, isLatest: isLatest) { json in
         switch receipt.content {
@@ -175,7 +185,7 @@
       json.member("type", request.type)
       writeTransaction(&json)
       json.endObject()
-      json.member("collection", entries.map { $0.asked(about: request.productType) })
+      json.member("collection", CordovaPurchase.shown(entries).map { $0.asked(about: request.productType) })
       json.member("date", now)
       json.endObject()
       json.endObject()

@@ -51,6 +51,20 @@
       return entry
     }
 
+    /// Returns the entries as the plugin understands them.
+    ///
+    /// It knows one purchase of a product: the one that was bought last, and without a network the last of the
+    /// collection. So what stands is not followed by what ended, and what ends last comes last.
+    static func shown(_ entries: [CordovaPurchase]) -> [CordovaPurchase] {
+      let standing = Set(entries.filter { !$0.isExpired }.map(\.id))
+      let kept = entries.filter { !$0.isExpired || !standing.contains($0.id) }
+      func end(_ entry: CordovaPurchase) -> Double { entry.expiryDate?.millisecondsSince1970 ?? .infinity }
+      return kept.enumerated().sorted { left, right in
+        let (first, second) = (end(left.element), end(right.element))
+        return first == second ? left.offset < right.offset : first < second
+      }.map(\.element)
+    }
+
     func write(to json: inout JSONWriter) {
       json.beginObject()
       json.member("id", id)

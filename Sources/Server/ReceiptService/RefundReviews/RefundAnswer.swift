@@ -48,7 +48,8 @@
     /// What the answer states, so that the same request is known again.
     var text: String {
       let evidence = evidence(after: nil, actor: "", at: Timestamp(millisecondsSince1970: 0))
-      return "\(skips) \(preference?.rawValue ?? "-") \(String(decoding: evidence.encodedJSON(), as: UTF8.self))"
+      let stated = String(decoding: evidence.encodedJSON(), as: UTF8.self)
+      return "\(skips) \(preference?.rawValue ?? "-") \(stated)"
     }
 
     /// - Throws: ``RefundAnswerFailure`` for a member that no store takes.

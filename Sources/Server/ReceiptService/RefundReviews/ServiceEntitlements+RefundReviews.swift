@@ -85,7 +85,8 @@
         }
         // Whenever it was given: the clock of another process may be ahead.
         if let given = review.currentAnswer {
-          guard try given.asked == answer.text || given.body == (answer.skips ? nil : full.body(preference)) else {
+          guard try given.asked == answer.text || given.body == (answer.skips ? nil : full.body(preference))
+          else {
             throw RefundAnswerFailure(
               .alreadyAnswered, "The review has another answer. A store takes the first and no other.")
           }
