@@ -11,8 +11,8 @@
   /// Imports lines of receipts and references into the ledger of an app, as requests of the API do one by one.
   ///
   /// A receipt is verified under the default policy, recorded if the app records verdicts, and presented for its
-  /// customer. A notification is recorded. The store is asked about a reference, and about the purchases of a receipt that itself states too little
-  /// for the ledger, such as an app receipt. Importing a line again changes nothing.
+  /// customer. A notification is recorded. The store is asked about a reference, and about the purchases of a receipt
+  /// that itself states too little for the ledger, such as an app receipt. Importing a line again changes nothing.
   package struct ReceiptImport: Sendable {
     /// The maximum number of lines that are imported at once.
     package static let linesAtOnce = 64
@@ -105,21 +105,9 @@
             for task in group {
               do {
                 try await task.run()
-              } catch let failure as ImportFailure {
+              } catch {
+                guard let failure = ImportFailure(of: error) else { throw error }
                 failures.append((task.index, failure))
-              } catch let problem as Problem {
-                failures.append((task.index, ImportFailure(problem.code, problem.detail)))
-              } catch let error as EntitlementError {
-                failures.append((task.index, ImportFailure("incomplete-receipt", "\(error)")))
-              } catch is PresentedByAnother {
-                failures.append(
-                  (
-                    task.index,
-                    ImportFailure(
-                      "other-customer",
-                      "The receipt is valid and belongs to another customer than the one in the line. Nobody was entitled by it."
-                    )
-                  ))
               }
             }
             return failures
@@ -244,6 +232,21 @@
   }
 
   extension ImportFailure {
+    /// The failure of a line; `nil` for an error that ends the import, such as those of the database.
+    fileprivate init?(of error: any Error) {
+      switch error {
+      case let failure as ImportFailure: self = failure
+      case let problem as Problem: self.init(problem.code, problem.detail)
+      case let error as EntitlementError: self.init("incomplete-receipt", "\(error)")
+      case is PresentedByAnother:
+        self.init(
+          "other-customer",
+          "The receipt is valid and belongs to another customer than the one in the line. Nobody was entitled by it."
+        )
+      default: return nil
+      }
+    }
+
     /// The failure of a receipt that is not valid.
     fileprivate init(_ verdict: Verdict, of line: ImportLine) {
       let reason = verdict.reason
