@@ -30,7 +30,7 @@
         let now = entitlements.clock()
         // A review is answered within a day.
         for stored in try await entitlements.refundReviews(
-          app: app.name, since: now.addingSeconds(-2 * 86_400))
+          app: app.name, since: now.addingSeconds(-2 * 86_400), limit: 10_000)
         {
           guard let review = stored.refundReview, review.state(at: now) == .answering, now < review.deadline,
             let answer = review.currentAnswer, answer.date.addingSeconds(Self.pause) <= now
