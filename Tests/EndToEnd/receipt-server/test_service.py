@@ -289,6 +289,11 @@ def test_erasure(tmp_path, request, kind):
         service.post("/v1/verify", data=service.sample)
         assert service.get("/v1/changes").json()["changes"]
         assert service.get("/v1/webhooks").json()["endpoints"][0]["waiting"] == 1
+        # An erasure before this one, after which the database may have looked through the rows that stay.
+        for name in [customer, "bystander"]:
+            answer = service.post(f"/v1/customers/{name}/grants", json={"entitlement": "premium", "reason": "test"})
+            assert answer.status_code == 201
+        assert service.request("DELETE", "/v1/customers/bystander").status_code == 200
         before = service.proof(0)
         assert files_with_the_customer()
         erased = service.request("DELETE", f"/v1/customers/{customer}")

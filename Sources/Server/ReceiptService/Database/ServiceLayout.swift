@@ -30,10 +30,23 @@
         }
         if version < ServiceSchema.version {
           try ServiceSchema.upgrade(session, version: version)
+          try keepNoStatistics(of: ServiceSchema.personalTables, in: session)
           try session.run("DELETE FROM layout")
           try session.run("INSERT INTO layout VALUES ($1)", .integer(ServiceSchema.version))
         }
         try require(on: connection.connection)
+      }
+    }
+
+    /// Keeps the planner from collecting values of columns with personal data.
+    ///
+    /// The server keeps samples of them in a table of its own, which no erasure reaches.
+    private static func keepNoStatistics(of tables: Set<String>, in session: any DatabaseSession) throws {
+      let layout = ServiceSchema.layout(applicationID: 0, version: ServiceSchema.version)
+      for table in try layout.tables() where tables.contains(table.name) {
+        for column in table.columns where ["TEXT", "BLOB"].contains(column.type) {
+          try session.run("ALTER TABLE \(table.name) ALTER COLUMN \(column.name) SET STATISTICS 0")
+        }
       }
     }
 

@@ -11,11 +11,11 @@
   /// Several processes may do so: a store takes the first of equal answers.
   struct RefundAnswerJob: Service {
     /// The time, in seconds, after which an answer is sent again.
-    private static let pause: Double = 60
+    private static let pause: Double = 30
 
     let entitlements: ServiceEntitlements
     let apps: [AppConfiguration]
-    var interval: Duration = .seconds(30)
+    var interval: Duration = .seconds(10)
     let logger: Logger
 
     /// Runs until graceful shutdown or cancellation.
