@@ -1141,8 +1141,13 @@ class TestErasure:
             place.database.query("CHECKPOINT")
         folders = [place.folder] + ([place.database.data / "base"] if place.database else [])
         bytes_of = [each for text in texts for each in (text.encode(), base64.b64encode(text.encode()))]
-        found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-        return [path for path in found if any(each in path.read_bytes() for each in bytes_of)]
+        while True:
+            found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+            try:
+                return [path for path in found if any(each in path.read_bytes() for each in bytes_of)]
+            except FileNotFoundError:
+                # The server renamed a file meanwhile, so that what was in it may have been missed.
+                continue
 
     @pytest.mark.parametrize(("store_name", "whose"), [
         (APPLE, "named"), (GOOGLE, "named"), (APPLE, "presented before"), (APPLE, "presented after"), (APPLE, "transferred"),

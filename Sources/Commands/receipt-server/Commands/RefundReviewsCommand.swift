@@ -93,7 +93,7 @@
       func run() async throws {
         let (app, entitlements, database) = try await options.entitlements()
         let found = try await entitlements.refundReviews(app: app.name, identifier: id)
-        guard let stored = found.last, let review = stored.refundReview else {
+        guard let stored = found.first, let review = stored.refundReview else {
           await database.close()
           throw ServerExit.failure(ExitCode(1), "there is no refund review of \(ShownText.plain(id))")
         }

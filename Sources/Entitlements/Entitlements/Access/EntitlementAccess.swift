@@ -116,7 +116,7 @@ extension EntitlementLedger {
     under rules: EntitlementRules = EntitlementRules(),
     at instant: Timestamp
   ) -> [EntitlementAccess] {
-    let held = Self.kinds.flatMap { $0.lines(in: self) }.flatMap { line in
+    let held = lines.flatMap { line in
       type(of: line).source.map { source in line.holdings(at: instant).map { (source, line, $0) } } ?? []
     }
     return entitlements.map { entitlement in
@@ -133,7 +133,8 @@ extension EntitlementLedger {
 
   /// The named entitlements that a part gives, or gave.
   package func concerned(_ entitlements: [NamedEntitlement], at instant: Timestamp) -> [NamedEntitlement] {
-    let holdings = Self.kinds.flatMap { $0.lines(in: self) }.flatMap { $0.holdings(at: instant) }
+    guard !entitlements.isEmpty else { return [] }
+    let holdings = lines.flatMap { $0.holdings(at: instant) }
     return entitlements.filter { entitlement in holdings.contains { entitlement.contains($0) } }
   }
 }

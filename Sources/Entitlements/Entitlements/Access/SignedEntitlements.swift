@@ -183,7 +183,7 @@ extension SignedEntitlements {
 }
 
 extension EntitlementAccess {
-  /// Reads an element of the claim `entitlements`; `nil` if it is none, or its end is not a date.
+  /// Reads an element of the claim `entitlements`; `nil` if a member is missing, or a date is malformed.
   fileprivate init?(claim: JSONValue) {
     guard let name = claim["name"]?.string, let standing = claim["standing"]?.string else { return nil }
     var dates: [Timestamp?] = []

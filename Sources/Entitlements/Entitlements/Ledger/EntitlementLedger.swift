@@ -53,6 +53,9 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// The first line of which enough is known, and the only one of a ``Part``.
   package var line: (any StoreLine)? { Self.kinds.lazy.compactMap { $0.lines(in: self).first }.first }
 
+  /// The lines of all kinds of which enough is known.
+  var lines: [any StoreLine] { Self.kinds.flatMap { $0.lines(in: self) } }
+
   package var parts: [Part] { Self.kinds.flatMap { $0.parts(of: self) } }
 
   /// A ledger that keeps refunded and revoked purchases from being granted again after their other data is erased.

@@ -120,7 +120,7 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     // Whose a part about a purchase is, follows from the purchase whenever it is asked.
     if part.purchase != nil { return nil }
     if part.ledger.statedCustomer != nil {
-      // Whom the store names has it alone, whoever presented it before.
+      // If the store names the customer, nobody else has the purchase, even if they presented it before.
       if terms.transfers == .share { try transaction.endSharing(part.name) }
       return customer ?? stored?.customer
     }

@@ -56,6 +56,14 @@
       }
     }
 
+    /// Reads the ledger of a part; `nil` if there is none.
+    static func ledger(
+      _ name: String, app: String, in session: any DatabaseSession
+    ) throws -> EntitlementLedger? {
+      try session.run("SELECT ledger FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(name))
+        .first.map { try EntitlementLedger(stored: $0.bytes(0)) }
+    }
+
     func withdrawals(of name: String) throws -> EntitlementLedger? {
       try Withdrawals(app: app, in: session).facts(of: name)
     }

@@ -42,13 +42,16 @@
       guard known.contains(grant.entitlement) else { throw GrantFailure.unknownEntitlement(known: known) }
       var grant = grant
       grant.customer = RecordingOptions.canonicalCustomer(grant.customer)
-      return try await change(id, app: app) { [grant] stored in
-        guard let stored else {
+      return try await change(id.name, app: app) { [grant] ledger, _ in
+        guard let stored = ledger?.entitlementGrants.first else {
           if let expires = grant.expires, expires <= grant.date { throw GrantFailure.past }
           let until = grant.expires.map { " until \($0.iso8601Seconds)" } ?? ""
           return (
-            EntitlementLedger(granting: grant, id: id), "grant.create",
-            "\(id.identifier) \(grant.entitlement)\(until) of \(app)", grant.actor
+            EntitlementLedger(granting: grant, id: id),
+            (
+              "grant.create", "\(id.identifier) \(grant.entitlement)\(until) of \(app)",
+              grant.actor ?? "process"
+            )
           )
         }
         guard UTF8Text.isIdentical(stored.customer, grant.customer),
@@ -68,40 +71,20 @@
       _ id: EntitlementGrant.ID, _ withdrawal: GrantWithdrawalFact, of customer: String, app: String
     ) async throws -> Bool {
       let customer = RecordingOptions.canonicalCustomer(customer)
-      return try await change(id, app: app) { stored in
-        guard let stored, UTF8Text.isIdentical(stored.customer, customer) else {
+      return try await change(id.name, app: app) { ledger, _ in
+        guard let stored = ledger?.entitlementGrants.first, UTF8Text.isIdentical(stored.customer, customer)
+        else {
           throw GrantFailure.unknownGrant
         }
         guard stored.withdrawal == nil, stored.state(at: withdrawal.date) == .active else { return nil }
         return (
-          EntitlementLedger(withdrawing: withdrawal, id: id), "grant.withdraw",
-          "\(id.identifier) \(stored.entitlement) of \(app)", withdrawal.actor
+          EntitlementLedger(withdrawing: withdrawal, id: id),
+          (
+            "grant.withdraw", "\(id.identifier) \(stored.entitlement) of \(app)",
+            withdrawal.actor ?? "process"
+          )
         )
       }
-    }
-
-    private typealias GrantChange = (facts: EntitlementLedger, act: String, details: String, actor: String?)
-
-    /// Changes a grant and records the act in one commit, unless there is nothing to change.
-    private func change(
-      _ id: EntitlementGrant.ID, app: String,
-      _ change: @escaping @Sendable (EntitlementGrant?) throws -> GrantChange?
-    ) async throws -> Bool {
-      let now = clock()
-      let trace = TraceHeaders.stored
-      let isChanged = try await database.write { session in
-        try LedgerRows.lock([(app, id.name)], in: session)
-        let stored = try session.run(
-          "SELECT ledger FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(id.name)
-        ).first.flatMap { try EntitlementLedger(stored: $0.bytes(0)).entitlementGrants.first }
-        guard let new = try change(stored) else { return false }
-        _ = try store(app, now, trace, in: session).merge(new.facts, customer: nil, heard: now)
-        try AdministrativeAct.record(
-          new.act, new.details, by: new.actor ?? "process", at: now.milliseconds, in: session)
-        return true
-      }
-      if isChanged { signal([app]) }
-      return isChanged
     }
   }
 #endif

@@ -144,6 +144,42 @@
       return count
     }
 
+    /// A change of a part that a person makes: the facts to merge, and the act to record, if it is one.
+    typealias ManualChange = (
+      facts: EntitlementLedger, act: (kind: String, details: String, actor: String)?
+    )
+
+    /// Changes a part under its lock, and records the act, in one commit.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the part.
+    ///   - app: The app.
+    ///   - change: Returns the change of the stored part, which is `nil` if there is none; `nil` for no change.
+    /// - Returns: `true` if there was something to change.
+    /// - Throws: ``DatabaseError``; the errors of the closure.
+    @discardableResult
+    func change(
+      _ name: String, app: String,
+      _ change: @escaping @Sendable (EntitlementLedger?, Timestamp) throws -> ManualChange?
+    ) async throws -> Bool {
+      let trace = TraceHeaders.stored
+      let isChanged = try await database.write { session in
+        try LedgerRows.lock([(app, name)], in: session)
+        let now = clock()
+        guard let (facts, act) = try change(LedgerRows.ledger(name, app: app, in: session), now) else {
+          return false
+        }
+        _ = try store(app, now, trace, in: session).merge(facts, customer: nil, heard: now)
+        if let act {
+          try AdministrativeAct.record(
+            act.kind, act.details, by: act.actor, at: now.milliseconds, in: session)
+        }
+        return true
+      }
+      if isChanged { signal([app]) }
+      return isChanged
+    }
+
     // MARK: Changes due to time
 
     /// Stores the changes that are due to the passage of time, such as the expiry of a subscription.

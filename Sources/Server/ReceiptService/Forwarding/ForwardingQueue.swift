@@ -79,7 +79,7 @@
     ///
     /// After a success, the next notification is leased for a duration, unless that is `nil`.
     ///
-    /// - Returns: That lease; `nil` if there is none.
+    /// - Returns: That lease; `nil` if nothing was leased.
     /// - Throws: ``DatabaseError``.
     package func end(
       _ lease: Lease, _ outcome: WebhookQueue.Outcome, at now: Timestamp, random: Double,
@@ -94,21 +94,21 @@
         let isWaiting = try session.hasRows(
           "SELECT 1 FROM forwards WHERE sequence = $1", .integer(lease.sequence))
         var (due, attempts, error): (Timestamp, Int, String?) = (now, 0, nil)
+        func fail(_ message: String, _ retryAfter: Timestamp?) {
+          let pause = Self.pause(after: lease.attempts, until: retryAfter, now: now, random: random)
+          (due, attempts, error) = (now.addingSeconds(pause), lease.attempts + 1, message)
+        }
         switch outcome {
         case .delivered:
-          try Self.remove(lease.sequence, in: session)
+          try Self.remove("sequence = $1", [.integer(lease.sequence)], in: session)
           let next = try duration.flatMap {
             try Self.first(of: lease.app, attempts: 0, at: now, for: $0, in: session)
           }
           if let next { return next }
         case _ where !isWaiting: break
-        case .failed(let message, let retryAfter):
-          let pause = Self.pause(after: lease.attempts, until: retryAfter, now: now, random: random)
-          (due, attempts, error) = (now.addingSeconds(pause), lease.attempts + 1, message)
-        case .dead(let message):
-          let pause = Self.pause(after: lease.attempts, until: nil, now: now, random: random)
-          (due, attempts, error) = (now.addingSeconds(pause), lease.attempts + 1, message)
         case .interrupted: attempts = lease.attempts
+        case .failed(let message, let retryAfter): fail(message, retryAfter)
+        case .dead(let message): fail(message, nil)
         }
         try session.run(
           """
@@ -141,9 +141,17 @@
           body: row.bytes(1), contentType: row.optionalText(2), authorization: row.optionalText(3)))
     }
 
-    private static func remove(_ sequence: Int64, in session: any DatabaseSession) throws {
-      try session.run("DELETE FROM forwards WHERE sequence = $1", .integer(sequence))
-      try session.run("DELETE FROM forward_subjects WHERE forward = $1", .integer(sequence))
+    /// Removes notifications, and returns their numbers.
+    @discardableResult
+    private static func remove(
+      _ condition: String, _ values: [DatabaseValue], in session: any DatabaseSession
+    ) throws -> [Int64] {
+      let removed = try session.run("DELETE FROM forwards WHERE \(condition) RETURNING sequence", values)
+        .map { $0.integer(0) }
+      for sequence in removed {
+        try session.run("DELETE FROM forward_subjects WHERE forward = $1", .integer(sequence))
+      }
+      return removed
     }
 
     /// The number of seconds until the next attempt.
@@ -152,8 +160,8 @@
     ) -> Double {
       let usual =
         min(longestPause, firstPause * Double(1 << min(16, max(0, attempts)))) * (0.9 + 0.2 * random)
-      let requested = retryAfter.map { ($0.millisecondsSince1970 - now.millisecondsSince1970) / 1000 } ?? 0
-      return max(usual, min(requested, longestRequestedPause))
+      return max(
+        usual, WebhookQueue.requestedDelay(until: retryAfter, now: now, atMost: longestRequestedPause))
     }
 
     // MARK: Waiting notifications
@@ -203,14 +211,10 @@
           condition += " AND sequence = $2 AND sequence = (SELECT min(sequence) FROM forwards WHERE app = $1)"
           values.append(.integer(sequence))
         }
-        let dropped = try session.run("DELETE FROM forwards WHERE \(condition) RETURNING sequence", values)
-        for row in dropped {
-          try session.run("DELETE FROM forward_subjects WHERE forward = $1", .integer(row.integer(0)))
-        }
-        if !dropped.isEmpty {
+        let dropped = try Self.remove(condition, values, in: session)
+        if let first = dropped.min() {
           try AdministrativeAct.record(
-            "forwarding.drop",
-            "app=\(app) first=\(dropped.map { $0.integer(0) }.min() ?? 0) count=\(dropped.count)", by: actor,
+            "forwarding.drop", "app=\(app) first=\(first) count=\(dropped.count)", by: actor,
             at: now.milliseconds, in: session)
         }
         return dropped.count
@@ -223,17 +227,10 @@
       let stopped = try await database.rows("SELECT DISTINCT app FROM forwards").map { $0.text(0) }
         .filter { !apps.contains($0) }
       return try await database.write { session in
-        var count = 0
-        for app in stopped {
-          let removed = try session.run(
-            "DELETE FROM forwards WHERE app = $1 AND received < $2 RETURNING sequence", .text(app),
-            .integer(instant.milliseconds))
-          for row in removed {
-            try session.run("DELETE FROM forward_subjects WHERE forward = $1", .integer(row.integer(0)))
-          }
-          count += removed.count
+        try stopped.reduce(0) { count, app in
+          let values: [DatabaseValue] = [.text(app), .integer(instant.milliseconds)]
+          return count + (try Self.remove("app = $1 AND received < $2", values, in: session).count)
         }
-        return count
       }
     }
   }

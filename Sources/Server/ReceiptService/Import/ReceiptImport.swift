@@ -39,7 +39,7 @@
     /// The result of some lines: the number of imported ones, and the failures by the numbers of their lines.
     package typealias Result = (imported: Int, failures: [(line: Int64, failure: ImportFailure)])
 
-    /// Imports lines, of which the first has a number.
+    /// Imports lines. They are numbered from the given number on.
     ///
     /// - Throws: The errors of the database and the trail. Some of the lines may be imported then.
     package func run(_ lines: [[UInt8]], first: Int64) async throws -> Result {
@@ -297,8 +297,8 @@
     private let resumption = Mutex<[String: ContinuousClock.Instant]>([:])
 
     func hold(_ store: String, for pause: Duration, until instant: Timestamp?, at now: Timestamp) {
-      let requested = instant.map { ($0.millisecondsSince1970 - now.millisecondsSince1970) / 1000 } ?? 0
-      let end = ContinuousClock.now + max(pause, .seconds(min(requested, 3600)))
+      let requested = WebhookQueue.requestedDelay(until: instant, now: now, atMost: 3600)
+      let end = ContinuousClock.now + max(pause, .seconds(requested))
       resumption.withLock { $0[store] = max($0[store] ?? end, end) }
     }
 

@@ -45,7 +45,7 @@
     private func state(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws
       -> RefundReviewList
     {
-      let stored = try await theOne(call, context)
+      let stored = try await found(call, context)[0]
       let body = try await bodies.object(of: call.request)
       do {
         try await entitlements.state(
@@ -60,7 +60,7 @@
       _ call: AuthenticatedRequest, _ context: ServiceContext
     ) async throws -> RefundReviewList {
       let app = try call.app()
-      let stored = try await theOne(call, context)
+      let stored = try await found(call, context)[0]
       let body = try await bodies.object(of: call.request)
       do {
         let wanted = try RefundAnswer(body)
@@ -75,7 +75,7 @@
     private func preview(
       _ call: AuthenticatedRequest, _ context: ServiceContext
     ) async throws -> RefundAnswerPreview {
-      let stored = try await theOne(call, context)
+      let stored = try await found(call, context)[0]
       let body = try await bodies.object(of: call.request)
       guard let review = stored.refundReview else { throw Problem.notFound }
       do {
@@ -86,6 +86,7 @@
       }
     }
 
+    /// The reviews that a request names; it changes the first.
     private func found(
       _ call: AuthenticatedRequest, _ context: ServiceContext
     ) async throws -> [StoredEntitlement] {
@@ -93,18 +94,6 @@
         app: try call.app().name, identifier: try context.pathParameter("id"))
       guard !found.isEmpty else { throw Problem.notFound }
       return found
-    }
-
-    /// The review that a request is about: the latest, if a transaction has one in several environments.
-    private func theOne(
-      _ call: AuthenticatedRequest, _ context: ServiceContext
-    ) async throws -> StoredEntitlement {
-      let found = try await found(call, context)
-      return found.max {
-        ($0.refundReview?.requestedDate ?? .init(milliseconds: 0))
-          < ($1.refundReview?.requestedDate ?? .init(milliseconds: 0))
-      }
-        ?? found[0]
     }
 
     private func answer(_ found: [StoredEntitlement]) -> RefundReviewList {

@@ -28,12 +28,12 @@
       ).map { try StoredEntitlement($0) }
     }
 
-    /// The refund reviews of a transaction or an order.
+    /// The refund reviews of a transaction or an order, latest question first: one for each environment.
     package func refundReviews(app: String, identifier: String) async throws -> [StoredEntitlement] {
       try await database.rows(
         """
         SELECT \(Self.reviewColumns) WHERE ledgers.app = $1 AND ledgers.identifier = $2 AND ledgers.kind = $3
-        ORDER BY ledgers.name
+        ORDER BY ledgers.heard DESC, ledgers.name
         """, .text(app), .text(identifier), .text(RefundReview.listedKind)
       ).map { try StoredEntitlement($0) }
     }
@@ -45,11 +45,11 @@
       _ evidence: RefundAnswer, for name: String, app: String, by actor: String
     ) async throws {
       try evidence.validate()
-      try await change(name, app: app) { review, now in
+      try await changeReview(name, app: app) { review, now in
         var change = EntitlementLedger()
         change.apply(
           review.id, evidence: evidence.evidence(after: review.evidence, actor: actor, at: now))
-        return change
+        return (change, nil)
       }
     }
 
@@ -61,8 +61,8 @@
     ) throws(RefundAnswerFailure) -> String? {
       try answer.validate()
       if answer.skips { return nil }
-      return try review.with(answer, actor: actor, at: clock())
-        .body(answer.preference ?? review.with(answer, actor: actor, at: clock()).suggestedPreference)
+      let full = review.with(answer.evidence(after: review.evidence, actor: actor, at: clock()))
+      return try full.body(answer.preference ?? full.suggestedPreference)
     }
 
     /// Answers a review at its store, once.
@@ -75,7 +75,7 @@
       _ answer: RefundAnswer, to name: String, app: String, by actor: String, _ sender: RefundAnswerSender?
     ) async throws {
       try answer.validate()
-      try await change(name, app: app) { review, now in
+      try await changeReview(name, app: app) { review, now in
         let evidence = answer.evidence(after: review.evidence, actor: actor, at: now)
         let full = review.with(evidence)
         let preference = answer.preference ?? full.suggestedPreference
@@ -103,11 +103,12 @@
         fact.sentDate = answer.skips ? now : nil
         var change = EntitlementLedger()
         change.apply(review.id, evidence: evidence, answer: fact)
-        return change
-      } act: { review in
-        (
-          answer.skips ? "refund-review.skip" : "refund-review.answer",
-          "\(review.id.store.rawValue) \(review.id.identifier) of \(app)", actor
+        return (
+          change,
+          (
+            answer.skips ? "refund-review.skip" : "refund-review.answer",
+            "\(review.id.store.rawValue) \(review.id.identifier) of \(app)", actor
+          )
         )
       }
       if !answer.skips { try await send(name, app: app, sender) }
@@ -136,57 +137,35 @@
     }
 
     private func merge(_ answer: RefundAnswerFact, _ name: String, _ app: String) async throws {
-      try await change(name, app: app) { review, _ in
+      try await changeReview(name, app: app) { review, _ in
         var change = EntitlementLedger()
         change.apply(review.id, answer: answer)
-        return change
+        return (change, nil)
       }
     }
 
     private func review(_ name: String, app: String) async throws -> RefundReview? {
-      try await database.rows(
-        "SELECT ledger FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(name)
-      ).first.flatMap { try EntitlementLedger(stored: $0.bytes(0)).refundReviews.first }
+      try await database.read { session in
+        try LedgerRows.ledger(name, app: app, in: session)?.refundReviews.first
+      }
     }
 
-    /// Changes a review under its lock, and records an act; `false` if there was nothing to change.
-    @discardableResult
-    private func change(
+    /// Changes a review.
+    private func changeReview(
       _ name: String, app: String,
-      _ change: @escaping @Sendable (RefundReview, Timestamp) throws -> EntitlementLedger?,
-      act: (@Sendable (RefundReview) -> (act: String, details: String, actor: String))? = nil
-    ) async throws -> Bool {
-      let trace = TraceHeaders.stored
-      let isChanged = try await database.write { session in
-        try LedgerRows.lock([(app, name)], in: session)
-        let now = clock()
-        let stored = try session.run(
-          "SELECT ledger, heard FROM ledgers WHERE app = $1 AND name = $2", .text(app), .text(name)
-        ).first
-        guard let stored, let review = try EntitlementLedger(stored: stored.bytes(0)).refundReviews.first
-        else {
+      _ change: @escaping @Sendable (RefundReview, Timestamp) throws -> ManualChange?
+    ) async throws {
+      try await self.change(name, app: app) { ledger, now in
+        guard let review = ledger?.refundReviews.first else {
           throw RefundAnswerFailure(.unknownReview, "There is no such review.")
         }
-        guard let new = try change(review, now) else { return false }
-        _ = try store(app, now, trace, in: session).merge(
-          new, customer: nil, heard: Timestamp(milliseconds: stored.integer(1)))
-        if let act {
-          let (kind, details, actor) = act(review)
-          try AdministrativeAct.record(kind, details, by: actor, at: now.milliseconds, in: session)
-        }
-        return true
+        return try change(review, now)
       }
-      if isChanged { signal([app]) }
-      return isChanged
     }
   }
 
   extension RefundReview {
     /// The review with the evidence of an answer.
-    fileprivate func with(_ answer: RefundAnswer, actor: String, at now: Timestamp) -> RefundReview {
-      with(answer.evidence(after: evidence, actor: actor, at: now))
-    }
-
     fileprivate func with(_ evidence: RefundEvidenceFact) -> RefundReview {
       RefundReview(id: id, request: request, evidence: evidence, answer: answer, outcome: outcome)
     }

@@ -127,8 +127,12 @@
     ) -> Double? {
       guard delays.indices.contains(attempts) else { return nil }
       let usual = delays[attempts] * (0.9 + 0.2 * random)
-      let asked = retryAfter.map { ($0.millisecondsSince1970 - now.millisecondsSince1970) / 1000 } ?? 0
-      return max(usual, min(asked, maximumDelay))
+      return max(usual, requestedDelay(until: retryAfter, now: now, atMost: maximumDelay))
+    }
+
+    /// The number of seconds for which a receiver asked to be left alone; 0 if it did not ask.
+    static func requestedDelay(until instant: Timestamp?, now: Timestamp, atMost longest: Double) -> Double {
+      instant.map { min(($0.millisecondsSince1970 - now.millisecondsSince1970) / 1000, longest) } ?? 0
     }
 
     // MARK: Dead letters

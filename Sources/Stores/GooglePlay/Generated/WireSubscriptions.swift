@@ -89,7 +89,7 @@ extension GooglePlayCall where Response == NoContent {
     Self(.revokeSubscriptionV1, EndpointRequest(subscriptionId, token))
   }
 
-  /// Ends the renewal of a subscription as the developer: an older call, for which there is
+  /// Ends the renewal of a subscription as the developer. It is an older call: use
   /// `cancelSubscription(_:with:)`.
   ///
   /// - Parameters:
@@ -102,9 +102,9 @@ extension GooglePlayCall where Response == NoContent {
 }
 
 extension GooglePlayCall where Response == DeferSubscriptionV1Response {
-  /// Moves the next renewal of a subscription: an older call, for which there is
-  /// `deferSubscription(_:with:)`. Nothing happens if the subscription does not expire at the expected time.
-  /// The request is sent again only when it certainly had no effect.
+  /// Moves the next renewal of a subscription. It is an older call: use `deferSubscription(_:with:)`. Nothing
+  /// happens if the subscription does not expire at the expected time. The request is sent again only when it
+  /// certainly had no effect.
   ///
   /// - Parameters:
   ///   - subscriptionId: The product.
