@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every example of the README and of the articles: commands run, line by line, in the folder that the quickstart leaves;
-Swift is part of a source file that is compiled.
-
-A console block is a session: a line that begins with "$ " is a command, with further lines where it ends with a backslash
-or within quotes; other lines are what it prints, with "…" for what differs. A command ends with exit code 0, unless its
-line ends with "# exit code N". The line "<!-- not run: REASON -->" above a block says why it cannot be run here.
-"""
+Swift is part of a source file that is compiled. console_sessions.py says how a block is read."""
 
 import os
 import pathlib
 import re
-import shlex
-import signal
-import socket
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
 
 import pytest
+
+from console_sessions import Command, Session, blocks, commands, is_like
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 README = ROOT / "README.md"
@@ -39,123 +31,6 @@ REASONS = {
     "needs Vapor": "which is not to be had where the tests run",
     "needs a release": "files of a release that was downloaded",
 }
-
-
-@dataclass
-class Block:
-    language: str
-    text: str
-    line: int
-    reason: str | None
-
-
-@dataclass
-class Command:
-    text: str
-    line: int
-    output: list[str] = field(default_factory=list)
-
-    @property
-    def exit_code(self) -> int:
-        found = re.search(r"# exit code (\d+)$", self.text)
-        return int(found[1]) if found else 0
-
-
-def blocks(page: pathlib.Path) -> list[Block]:
-    found, lines = [], page.read_text().splitlines()
-    start = None
-    for number, line in enumerate(lines):
-        if not line.lstrip().startswith("```"):
-            continue
-        if start is None:
-            start = number
-            continue
-        reason = re.fullmatch(r"<!-- not (?:run|compiled): (.*) -->", lines[start - 1]) if start else None
-        text = "\n".join(lines[start + 1 : number])
-        found.append(Block(lines[start].strip("` "), text, start + 2, reason[1] if reason else None))
-        start = None
-    assert start is None, f"{page}: a block does not end"
-    return found
-
-
-def is_complete(command: str) -> bool:
-    try:
-        shlex.split(command, comments=True)
-    except ValueError:
-        return False
-    return not command.endswith("\\")
-
-
-def commands(block: Block) -> list[Command]:
-    found: list[Command] = []
-    for number, line in enumerate(block.text.splitlines(), block.line):
-        if found and not is_complete(found[-1].text):
-            found[-1].text += "\n" + line
-        elif line.startswith("$ "):
-            found.append(Command(line.removeprefix("$ "), number))
-        else:
-            assert found, f"line {number}: output without a command"
-            found[-1].output.append(line)
-    return found
-
-
-def is_like(expected: list[str], output: str) -> bool:
-    pattern = "\n".join(".*".join(map(re.escape, line.split("…"))) for line in expected)
-    # A line of dots alone stands for any number of lines.
-    pattern = re.sub(r"^\.\*$", "(?s:.*)", pattern, flags=re.MULTILINE)
-    return re.fullmatch(pattern, output.rstrip("\n")) is not None
-
-
-class Session:
-    """A shell that keeps its folder and its variables from line to line, and the ports of this page to itself."""
-
-    def __init__(self, folder: pathlib.Path, state: pathlib.Path, environment: dict[str, str]):
-        self.folder, self.state, self.environment = folder, state, environment
-        self.ports: dict[str, str] = {}
-        self.background: list[subprocess.Popen] = []
-
-    def with_free_ports(self, text: str) -> str:
-        def free(found: re.Match) -> str:
-            if found[2] not in self.ports:
-                with socket.socket() as place:
-                    place.bind(("127.0.0.1", 0))
-                    self.ports[found[2]] = str(place.getsockname()[1])
-            return found[1] + self.ports[found[2]]
-
-        return re.sub(r"(:|: |port[ =]|\.py )(80\d\d|9000)\b", free, text)
-
-    def run(self, command: Command) -> subprocess.CompletedProcess:
-        text = self.with_free_ports(command.text)
-        if text.endswith(" &"):
-            text = text.removesuffix(" &")
-            redirected = re.search(r" > (\S+)$", text)
-            output = self.folder / redirected[1] if redirected else self.state / f"output{len(self.background)}"
-            with open(output, "wb") as file:
-                process = subprocess.Popen(
-                    ["bash", "-c", f"exec {text}"], cwd=self.folder, env=self.environment, stdout=file
-                )
-            self.background.append(process)
-            # Servers print a line when they are ready.
-            end = time.monotonic() + 120
-            while not output.stat().st_size:
-                assert time.monotonic() < end and process.poll() is None, f"it did not start: {text}"
-                time.sleep(0.02)
-            return subprocess.CompletedProcess(text, 0, "", "")
-        after = f"status=$?; pwd > {self.state}/folder; env -0 > {self.state}/environment; exit $status"
-        done = subprocess.run(
-            ["bash", "-c", f"{text}\n{after}"],
-            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
-        )
-        self.folder = pathlib.Path((self.state / "folder").read_text().rstrip("\n"))
-        variables = (self.state / "environment").read_text().split("\0")
-        self.environment = dict(each.split("=", 1) for each in variables if each)
-        return done
-
-    def end(self):
-        for process in self.background:
-            process.send_signal(signal.SIGTERM)
-        for process in self.background:
-            process.wait(timeout=30)
 
 
 @pytest.fixture(scope="module")
