@@ -47,11 +47,14 @@
         servedApps: apps, templates: templates, request: request, context: context,
         secret: (route.access == .open ? request.cookies[LoginPages.loginCookie]?.value : session) ?? "")
       var response: Response
+      let zone = request.cookies[ShownZone.cookie].flatMap { ShownZone($0.value) } ?? .utc
       response = await withTaskExecutorPreference(executor) {
-        do {
-          return try await answer(&visit, by: route, session)
-        } catch {
-          return visit.page(for: Problem(for: error, context.logger))
+        await ShownTime.$zone.withValue(zone) {
+          do {
+            return try await answer(&visit, by: route, session)
+          } catch {
+            return visit.page(for: Problem(for: error, context.logger))
+          }
         }
       }
       protect(&response)
@@ -102,33 +105,6 @@
         + "frame-ancestors 'none'; base-uri 'none'; connect-src 'self'"
       if let name = HTTPField.Name("Referrer-Policy") { response.headers[name] = "no-referrer" }
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-    }
-  }
-
-  /// The navigation, with the pages that a key may open.
-  enum ConsoleNavigation {
-    private static let pages: [(label: String, path: String, scope: Scope, ofAllApps: Bool)] = [
-      ("Verify", "/console/verify", .verify, false),
-      ("Transactions", "/console/transactions", .read, false),
-      ("Entitlements", "/console/entitlements", .read, false),
-      ("Refund reviews", "/console/refund-reviews", .read, false),
-      ("Audit trail", "/console/audit", .read, false),
-      ("Load", "/console/load", .read, true),
-      ("Webhooks", "/console/webhooks", .admin, false),
-      ("Keys", "/console/keys", .admin, false),
-      ("Acts", "/console/acts", .admin, true),
-    ]
-
-    static func items(for visit: ConsoleVisit) -> [[String: Any]] {
-      let path = visit.request.uri.path
-      return pages.filter { page in
-        visit.may(page.scope) && (!page.ofAllApps || visit.principal?.isForAllApps == true)
-      }.map { page in
-        [
-          "target": page.path, "label": page.label,
-          "isCurrent": path == page.path || path.hasPrefix(page.path + "/"),
-        ]
-      }
     }
   }
 #endif

@@ -80,8 +80,12 @@
       _ template: String, title: String, status: HTTPResponse.Status = .ok, content: Any
     ) -> Response {
       let frame = Self.present([
-        "title": title, "version": templates.version, "path": request.uri.path, "name": principal?.name,
+        "title": title, "version": templates.version, "name": principal?.name,
         "navigation": principal == nil ? [] : ConsoleNavigation.items(for: self), "formToken": formToken,
+        "zoneName": ShownTime.zone.name,
+        "browserZone": ShownTime.zone.followsBrowser ? ShownTime.zone.name : nil,
+        "zoneTarget": ConsoleURL.make(
+          "/console/time-zone", [("next", request.method == .get ? request.uri.string : request.uri.path)]),
         "content": content,
       ])
       return Response(

@@ -16,8 +16,8 @@
     let rows: [[String: [CellView]]]
     // Stored, because templates do not see computed properties.
     let hasRows: Bool
-    /// The text for a table without rows.
-    let emptyText: String
+    /// The text for a table without rows, with what to do next.
+    let empty: EmptyView
     /// The position of the rows in a longer list; `nil` if they are the whole list.
     let footer: ListFooter?
 
@@ -28,7 +28,7 @@
     ///   - empty: The text for a table without rows.
     ///   - footer: The position of the rows in a longer list; `nil` if they are the whole list.
     init(
-      _ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.",
+      _ caption: String, _ columns: [String], _ rows: [[CellView]], empty: EmptyView,
       footer: ListFooter? = nil
     ) {
       self.caption = caption
@@ -38,13 +38,13 @@
           var cell = cell
           cell.isHeading = index == 0
           cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
-          if cell.value.utf8.count <= (index == 0 ? 30 : 20) { cell.style += " short" }
+          if !cell.isText || cell.value.utf8.count <= (index == 0 ? 30 : 24) { cell.style += " short" }
           return cell
         }
         return ["cells": cells]
       }
       hasRows = !rows.isEmpty
-      emptyText = empty
+      self.empty = empty
       self.footer = footer
     }
   }
@@ -57,14 +57,45 @@
     var note: String?
     var isHeading = false
     var columnLabel = ""
-    /// A form that is shown in the cell instead of the value.
-    private var cellForm: [String: Any]?
+    /// `true` if the cell shows ``value``, and nothing of the following.
+    private(set) var isText = true
+    private(set) var cellForm: [String: Any]?
+    private(set) var cellTime: TimeView?
+    private(set) var cellIdentifier: IdentifierView?
+    private(set) var cellChip: ChipView?
 
     init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
       self.value = value.map { ShownText.shortened($0) } ?? "–"
       cellTarget = link
       self.style = style
       self.note = note
+    }
+
+    /// Creates the cell of an instant, on one line.
+    init(time instant: Timestamp?, style: String = "") {
+      self.init(nil as String?, style: style)
+      guard let instant else { return }
+      isText = false
+      cellTime = TimeView(instant)
+      self.style += " time"
+    }
+
+    /// Creates the cell of an identifier, which is shortened in the middle.
+    init(identifier: String?, link: String? = nil, note: String? = nil) {
+      self.init(nil as String?, note: note)
+      guard let identifier else { return }
+      isText = false
+      cellIdentifier = IdentifierView(identifier, link: link)
+      style = "id"
+    }
+
+    /// Creates a cell with a chip.
+    init(chip text: String?, style: String = "", note: String? = nil) {
+      self.init(nil as String?, note: note)
+      guard let text else { return }
+      isText = false
+      cellChip = ChipView(text, style: style)
+      self.style = "chip-cell"
     }
 
     /// Creates a form with one button and hidden fields, besides the token.
@@ -74,18 +105,17 @@
       form action: String, _ summary: String, button: String, subject: String, _ fields: [(String, String)]
     ) {
       value = ""
+      isText = false
       cellForm = [
         "action": action, "summary": summary, "button": button, "subject": subject,
         "hidden": fields.map { ["fieldName": $0.0, "fieldValue": $0.1] },
       ]
     }
 
-    init(_ milliseconds: Int64?) {
-      self.init(milliseconds.map { ShownTime.full(Timestamp(milliseconds: $0)) })
-    }
+    init(_ milliseconds: Int64?) { self.init(time: milliseconds.map { Timestamp(milliseconds: $0) }) }
 
     init(_ verdict: VerdictView) {
-      self.init("\(verdict.symbol) \(verdict.word)", style: verdict.style)
+      self.init(chip: "\(verdict.symbol) \(verdict.word)", style: verdict.style)
     }
   }
 
@@ -108,6 +138,9 @@
     let fact: String
     var factStyle = ""
     var factTarget: String?
+    private(set) var isFactText = true
+    private(set) var factTime: TimeView?
+    private(set) var factIdentifier: IdentifierView?
 
     init?(_ term: String, _ fact: String?, style: String = "", link: String? = nil) {
       guard let fact else { return nil }
@@ -115,6 +148,22 @@
       self.fact = ShownText.shortened(fact)
       factStyle = style
       factTarget = link
+    }
+
+    /// Creates the line of an instant.
+    init?(_ term: String, time instant: Timestamp?) {
+      guard let instant else { return nil }
+      self.init(term, "")
+      isFactText = false
+      factTime = TimeView(instant)
+    }
+
+    /// Creates the line of an identifier, which is shortened in the middle.
+    init?(_ term: String, identifier: String?, link: String? = nil) {
+      guard let identifier else { return nil }
+      self.init(term, "")
+      isFactText = false
+      factIdentifier = IdentifierView(identifier, link: link)
     }
   }
 
@@ -158,11 +207,60 @@
     }
   }
 
-  /// A finding of a verification, in a word or two.
+  /// An identifier, of which a long one is shortened in the middle on the screen.
+  ///
+  /// The whole identifier stays in the page, so that it is found, copied and read aloud as it is.
+  struct IdentifierView {
+    let idValue: String
+    let idHead: String
+    let idMiddle: String?
+    let idTail: String
+    let idTarget: String?
+
+    /// The greatest number of characters that are shown whole, and those that a longer identifier begins and ends with.
+    private static let (wholeCount, headCount, tailCount) = (22, 10, 6)
+
+    init(_ identifier: String, link: String? = nil) {
+      let text = ShownText.shortened(identifier)
+      idValue = text
+      idTarget = link
+      guard text.count > Self.wholeCount else {
+        (idHead, idMiddle, idTail) = (text, nil, "")
+        return
+      }
+      idHead = String(text.prefix(Self.headCount))
+      idMiddle = String(text.dropFirst(Self.headCount).dropLast(Self.tailCount))
+      idTail = String(text.suffix(Self.tailCount))
+    }
+  }
+
+  /// The text instead of an empty list, with what to do next.
+  struct EmptyView {
+    let emptyTitle: String
+    let emptyText: String?
+    var emptyTarget: String?
+    var emptyAction = ""
+
+    init(_ title: String, _ text: String? = nil, link: String? = nil, _ action: String = "") {
+      (emptyTitle, emptyText, emptyTarget, emptyAction) = (title, text, link, action)
+    }
+  }
+
+  /// A finding in a word or two.
   struct ChipView {
-    let chipSubject: String
+    let chipSubject: String?
     let chipText: String
     let chipStyle: String
+
+    /// - Parameters:
+    ///   - text: The finding.
+    ///   - style: `good`, `bad`, `doubtful`, or empty.
+    ///   - subject: The subject of the finding, if that is not clear from its place.
+    init(_ text: String, style: String = "", of subject: String? = nil) {
+      chipSubject = subject
+      chipText = ShownText.shortened(text)
+      chipStyle = style
+    }
 
     /// Returns the three findings about a receipt: whether it is genuine, its environment, and its standing. The last two
     /// are known only of one whose signature is valid.
@@ -171,8 +269,7 @@
         let isInvalid = if case .invalid = verdict { true } else { false }
         return [
           ChipView(
-            chipSubject: "genuine", chipText: isInvalid ? "no" : "not checked",
-            chipStyle: isInvalid ? "bad" : "doubtful")
+            isInvalid ? "no" : "not checked", style: isInvalid ? "bad" : "doubtful", of: "genuine")
         ]
       }
       let environment = receipt.environment.map {
@@ -181,15 +278,25 @@
       let standing = receipt.standing(at: now)
       let since = standing?.since.map { " since \(ShownTime.full($0))" } ?? ""
       return [
-        ChipView(chipSubject: "genuine", chipText: "yes", chipStyle: "good"),
+        ChipView("yes", style: "good", of: "genuine"),
         ChipView(
-          chipSubject: "environment", chipText: environment ?? "not stated",
-          chipStyle: receipt.isEnvironmentProven ? "" : "doubtful"),
+          environment ?? "not stated", style: receipt.isEnvironmentProven ? "" : "doubtful",
+          of: "environment"),
         ChipView(
-          chipSubject: "standing", chipText: standing.map { $0.status.rawValue + since } ?? "no purchase",
-          chipStyle: standing.map { $0.grantsAccess ? "good" : $0.status == .unknown ? "doubtful" : "bad" }
-            ?? ""),
+          standing.map { $0.status.rawValue + since } ?? "no purchase",
+          style: standing.map { $0.grantsAccess ? "good" : $0.status == .unknown ? "doubtful" : "bad" }
+            ?? "", of: "standing"),
       ]
+    }
+  }
+
+  extension TableView {
+    /// Creates a table whose text without rows is a line.
+    init(
+      _ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.",
+      footer: ListFooter? = nil
+    ) {
+      self.init(caption, columns, rows, empty: EmptyView(empty), footer: footer)
     }
   }
 
@@ -205,16 +312,6 @@
       guard shown.endIndex < scalars.endIndex else { return text }
       return "\(String(shown))… (\(text.utf8.count) bytes)"
     }
-  }
-
-  enum ShownTime {
-    /// Formats an instant as in `2025-10-01 07:09:12 UTC`.
-    static func full(_ instant: Timestamp) -> String {
-      instant.iso8601Seconds.replacing("T", with: " ").replacing("Z", with: " UTC")
-    }
-
-    /// Formats the date of an instant as in `2025-10-01`.
-    static func day(_ instant: Timestamp) -> String { String(instant.iso8601Seconds.prefix { $0 != "T" }) }
   }
 
   enum ConsoleURL {

@@ -166,6 +166,41 @@ function prepareProof(section) {
   check();
 }
 
+// Copying an identifier.
+function prepareCopy(button) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1500);
+  });
+}
+
+// The time zone of the browser, which only the browser knows.
+function prepareZone(form) {
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!name) return;
+  form.elements.browser.value = name;
+  form.querySelector("[data-zone-choice]").hidden = false;
+  form.querySelector("[data-browser-name]").textContent = name;
+}
+
+// Tells the server the zone of a browser that is elsewhere now, for the pages that follow.
+function followZone(before) {
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!name || name === before) return;
+  const form = new FormData();
+  form.set("token", document.querySelector(".logout input[name=token]").value);
+  form.set("zone", "browser");
+  form.set("browser", name);
+  fetch("/console/time-zone", { method: "POST", body: form, redirect: "manual" });
+}
+
+// Browsers lend the clipboard to pages of https:// and of this machine alone.
+if (navigator.clipboard) for (const button of document.querySelectorAll("[data-copy]")) prepareCopy(button);
+if (document.body.dataset.browserZone) followZone(document.body.dataset.browserZone);
+const zoneForm = document.getElementById("time-zone");
+if (zoneForm) prepareZone(zoneForm);
 for (const area of document.querySelectorAll("[data-drop]")) prepareDrop(area);
 const proofSection = document.getElementById("proof");
 if (proofSection) prepareProof(proofSection);

@@ -40,7 +40,7 @@
 
       """##,
       "cell": ##"""
-      {{#cellForm}}{{>button}}{{/cellForm}}{{^cellForm}}{{#cellTarget}}<a href="{{cellTarget}}">{{value}}</a>{{/cellTarget}}{{^cellTarget}}{{value}}{{/cellTarget}}{{#note}} <span class="quiet">{{note}}</span>{{/note}}{{/cellForm}}
+      {{#cellForm}}{{>button}}{{/cellForm}}{{#cellTime}}{{>time}}{{/cellTime}}{{#cellIdentifier}}{{>identifier}}{{/cellIdentifier}}{{#cellChip}}{{>chip}}{{/cellChip}}{{#isText}}{{#cellTarget}}<a href="{{cellTarget}}">{{value}}</a>{{/cellTarget}}{{^cellTarget}}{{value}}{{/cellTarget}}{{/isText}}{{#note}} <span class="quiet">{{note}}</span>{{/note}}
       """##,
       "chain": ##"""
       <section>
@@ -67,6 +67,9 @@
       </section>
 
       """##,
+      "chip": ##"""
+      <span class="chip {{chipStyle}}">{{#chipSubject}}{{chipSubject}}: {{/chipSubject}}{{chipText}}</span>
+      """##,
       "choice": ##"""
       <div class="field"><label for="choice-{{choiceName}}">{{choiceLabel}}</label>
       <select id="choice-{{choiceName}}" name="{{choiceName}}">
@@ -74,6 +77,14 @@
       <option value="{{optionValue}}"{{#isChosen}} selected{{/isChosen}}>{{optionLabel}}</option>
       {{/options}}
       </select></div>
+
+      """##,
+      "empty": ##"""
+      <div class="empty">
+      <p class="empty-title">{{emptyTitle}}</p>
+      {{#emptyText}}<p>{{emptyText}}</p>{{/emptyText}}
+      {{#emptyTarget}}<p><a class="button" href="{{emptyTarget}}">{{emptyAction}}</a></p>{{/emptyTarget}}
+      </div>
 
       """##,
       "entitlement": ##"""
@@ -169,9 +180,17 @@
       "facts": ##"""
       <dl class="facts">
       {{#facts}}
-      <div><dt>{{term}}</dt><dd class="{{factStyle}}">{{#factTarget}}<a href="{{factTarget}}">{{fact}}</a>{{/factTarget}}{{^factTarget}}{{fact}}{{/factTarget}}</dd></div>
+      <div><dt>{{term}}</dt><dd class="{{factStyle}}">{{#factTime}}{{>time}}{{/factTime}}{{#factIdentifier}}{{>identifier}}{{/factIdentifier}}{{#isFactText}}{{#factTarget}}<a href="{{factTarget}}">{{fact}}</a>{{/factTarget}}{{^factTarget}}{{fact}}{{/factTarget}}{{/isFactText}}</dd></div>
       {{/facts}}
       </dl>
+
+      """##,
+      "fold": ##"""
+      <details class="fold">
+      <summary>{{$foldTitle}}{{/foldTitle}}</summary>
+      {{$folded}}
+      {{/folded}}
+      </details>
 
       """##,
       "home": ##"""
@@ -193,6 +212,12 @@
       {{/body}}
       {{/page}}
 
+      """##,
+      "identifier": ##"""
+      {{#idTarget}}<a class="identifier" href="{{idTarget}}">{{>identifier-text}}</a>{{/idTarget}}{{^idTarget}}<span class="identifier">{{>identifier-text}}</span>{{/idTarget}}{{#idMiddle}}<button type="button" class="copy" data-copy="{{idValue}}" hidden><span class="hidden">Copy {{idValue}}</span></button>{{/idMiddle}}
+      """##,
+      "identifier-text": ##"""
+      {{idHead}}{{#idMiddle}}<span class="clipped" title="{{idValue}}">{{idMiddle}}</span>{{/idMiddle}}{{idTail}}
       """##,
       "keys": ##"""
       {{<page}}
@@ -298,26 +323,41 @@
       <link rel="stylesheet" href="/console/assets/console.css?{{version}}">
       <script src="/console/assets/console.js?{{version}}" defer></script>
       </head>
-      <body>
+      <body class="{{#name}}framed{{/name}}"{{#browserZone}} data-browser-zone="{{browserZone}}"{{/browserZone}}>
       <a class="skip" href="#main">Skip to the content</a>
-      <header>
-      <a class="brand" href="/console">receipt-server</a>
+      <header class="top">
+      <a class="brand" href="/console"><svg class="logo" viewBox="0 0 24 24" aria-hidden="true"><path d="M5 2.5l2.3 1.6 2.4-1.6 2.3 1.6 2.3-1.6 2.4 1.6L19 2.5v19l-2.3-1.6-2.4 1.6-2.3-1.6-2.3 1.6-2.4-1.6L5 21.5z"/><path class="tick" d="M8.6 12.2l2.4 2.4 4.6-5"/></svg>receipt-server</a>
       {{#name}}
-      <nav aria-label="Pages">
-      <ul>
-      {{#navigation}}
-      <li><a href="{{target}}"{{#isCurrent}} aria-current="page"{{/isCurrent}}>{{label}}</a></li>
-      {{/navigation}}
-      </ul>
-      </nav>
-      <form class="logout" method="post" action="/console/logout" enctype="multipart/form-data">
+      <button type="button" class="menu" popovertarget="menu">Menu</button>
+      <form class="search" role="search" aria-label="Everything" method="post" action="/console/search" enctype="multipart/form-data">
       <input type="hidden" name="token" value="{{formToken}}">
-      <span>{{name}}</span>
-      <button>Log out</button>
+      <label class="hidden" for="search">Search: a receipt, transaction, order, purchase token, customer or audit entry</label>
+      <input id="search" name="text" type="search" placeholder="Receipt, transaction, order, token, customer, entry" autocomplete="off" autocapitalize="off" spellcheck="false" required>
+      <button>Search</button>
       </form>
       {{/name}}
       </header>
+      {{#name}}
+      <nav id="menu" class="side" popover aria-label="Pages">
+      <ul>
+      {{#navigation}}
+      <li><a href="{{target}}"{{#isCurrent}} aria-current="page"{{/isCurrent}}><svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d="{{icon}}"/></svg>{{label}}</a></li>
+      {{/navigation}}
+      </ul>
+      <div class="who">
+      <a class="zone" href="{{zoneTarget}}">Times in {{zoneName}}<span class="hidden">: change the time zone</span></a>
+      <form class="logout" method="post" action="/console/logout" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <span>Key <strong>{{name}}</strong></span>
+      <button class="plain">Log out</button>
+      </form>
+      </div>
+      </nav>
+      {{/name}}
       <main id="main" tabindex="-1">
+      {{#taken}}
+      <p class="taken" role="status">Taken for: <strong>{{takenFor}}</strong>. {{#takenOthers}}<a href="{{takenOthers}}">Other meanings of the text</a>{{/takenOthers}}</p>
+      {{/taken}}
       <h1>{{title}}</h1>
       {{$body}}
       {{/body}}
@@ -423,6 +463,7 @@
 
       """##,
       "rows": ##"""
+      {{#hasRows}}
       <table role="table">
       <caption>{{caption}}</caption>
       <thead role="rowgroup"><tr role="row">{{#columns}}<th role="columnheader" scope="col">{{.}}</th>{{/columns}}</tr></thead>
@@ -431,18 +472,22 @@
       <tr role="row">
       {{#cells}}
       {{#isHeading}}
-      <th role="rowheader" scope="row" data-label="{{columnLabel}}" class="{{style}}">{{>cell}}</th>
+      <th role="rowheader" scope="row" data-label="{{columnLabel}}" class="{{style}}"><div>{{>cell}}</div></th>
       {{/isHeading}}
       {{^isHeading}}
-      <td role="cell" data-label="{{columnLabel}}" class="{{style}}">{{>cell}}</td>
+      <td role="cell" data-label="{{columnLabel}}" class="{{style}}"><div>{{>cell}}</div></td>
       {{/isHeading}}
       {{/cells}}
       </tr>
       {{/rows}}
       </tbody>
       </table>
+      {{/hasRows}}
       {{^hasRows}}
-      <p>{{emptyText}}</p>
+      <h2 class="caption">{{caption}}</h2>
+      {{#empty}}
+      {{>empty}}
+      {{/empty}}
       {{/hasRows}}
       {{#footer}}
       <nav class="pages" aria-label="Pages of: {{caption}}"><span>{{footerText}}</span> {{#previousTarget}}<a href="{{previousTarget}}" rel="prev">Back</a>{{/previousTarget}} {{#nextTarget}}<a href="{{nextTarget}}" rel="next">Further</a>{{/nextTarget}}</nav>
@@ -456,6 +501,33 @@
       {{#table}}
       {{>rows}}
       {{/table}}
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
+      "time": ##"""
+      <time datetime="{{timeValue}}" title="{{timeTitle}}">{{timeText}} <span class="in-zone">{{timeZone}}</span></time>
+      """##,
+      "time-zone": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      <form class="panel narrow" id="time-zone" method="post" action="/console/time-zone" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <input type="hidden" name="next" value="{{next}}">
+      <input type="hidden" name="browser" value="">
+      <fieldset><legend>Show times in</legend>
+      <label class="check"><input type="radio" name="zone" value="utc"{{#isUTC}} checked{{/isUTC}}> <span>UTC</span></label>
+      <label class="check" data-zone-choice hidden><input type="radio" name="zone" value="browser"{{#isBrowsers}} checked{{/isBrowsers}}> <span>The zone of this browser: <span data-browser-name></span></span></label>
+      <label class="check"><input type="radio" name="zone" value="named"{{#isNamed}} checked{{/isNamed}}> <span>The zone that is chosen here:</span></label>
+      {{#zoneChoice}}
+      {{>choice}}
+      {{/zoneChoice}}
+      </fieldset>
+      <p class="quiet">Every time on a page states its zone. This browser keeps the choice in a cookie. The API and exports use UTC.</p>
+      <button>Apply</button>
+      </form>
       {{/content}}
       {{/body}}
       {{/page}}
@@ -609,110 +681,176 @@
     static let files: [String: String] = [
       "console.css": ##"""
       /* SPDX-License-Identifier: Apache-2.0 */
+
+      /* Colours, each with WCAG AA contrast on the backgrounds that it is used on */
       :root {
         color-scheme: light dark;
-        --back: #f6f7f9; --panel: #ffffff; --text: #1b1f24; --quiet: #525c68; --line: #c9d0d8; --link: #0b57b0;
-        --good: #0f6b33; --good-back: #e4f4e9; --bad: #a81c1c; --bad-back: #fbe9e9; --doubtful: #7a4d00;
-        --doubtful-back: #fdf1d8; --accent: #0b57b0; --accent-text: #ffffff;
+        --back: #f6f7f9; --panel: #ffffff; --raised: #f0f2f6; --text: #191d24; --quiet: #566070; --line: #dde2e9;
+        --edge: #868f9c; --link: #2b4fc7; --accent: #3355d1; --accent-text: #ffffff; --accent-back: #e9edfb;
+        --good: #0d6832; --good-back: #e2f4e8; --bad: #a81c1c; --bad-back: #fbe8e8;
+        --doubtful: #7a4d00; --doubtful-back: #fcf0d6; --shadow: 0 1px 2px rgb(16 24 40 / 6%);
       }
       @media (prefers-color-scheme: dark) {
         :root {
-          --back: #14171b; --panel: #1d2127; --text: #e8ebef; --quiet: #a9b3bf; --line: #3c444e; --link: #86b7ff;
-          --good: #7ddb9b; --good-back: #16301f; --bad: #ff9c97; --bad-back: #3a1b1b; --doubtful: #f2c063;
-          --doubtful-back: #372a10; --accent: #86b7ff; --accent-text: #10131a;
+          --back: #0f1216; --panel: #171b21; --raised: #1f252d; --text: #e7eaef; --quiet: #a3adba; --line: #2b323c;
+          --edge: #6f7987; --link: #9db4ff; --accent: #9db4ff; --accent-text: #0e1320; --accent-back: #1e2846;
+          --good: #7ddb9b; --good-back: #13301f; --bad: #ff9f9a; --bad-back: #3a1b1c;
+          --doubtful: #f2c063; --doubtful-back: #33270f; --shadow: none;
         }
       }
+
+      /* Text */
       * { box-sizing: border-box; }
-      html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-      body { margin: 0; background: var(--back); color: var(--text); overflow-wrap: anywhere; }
-      a { color: var(--link); text-underline-offset: 2px; }
-      :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
-      main:focus { outline: none; }
-      .skip { position: absolute; left: -9999px; padding: 8px 12px; background: var(--panel); }
-      .skip:focus { left: 8px; top: 8px; z-index: 1; }
-      .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-      .quiet { color: var(--quiet); font-size: 0.9rem; }
-
-      header { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 10px 20px;
-        background: var(--panel); border-bottom: 1px solid var(--line); }
-      .brand { font-weight: 700; color: var(--text); text-decoration: none; }
-      header nav { flex: 1 1 auto; }
-      header nav ul { display: flex; flex-wrap: wrap; gap: 2px; margin: 0; padding: 0; list-style: none; }
-      header nav a { display: block; padding: 4px 10px; border-radius: 6px; text-decoration: none; }
-      header nav a:hover { text-decoration: underline; }
-      header nav a[aria-current] { background: var(--accent); color: var(--accent-text); }
-      .logout { display: flex; align-items: center; gap: 10px; color: var(--quiet); font-size: 0.9rem; }
-
-      main { max-width: 1200px; margin: 0 auto; padding: 8px 20px 48px; }
-      h1 { font-size: 1.6rem; line-height: 1.25; margin: 18px 0 14px; }
-      h2 { font-size: 1.15rem; line-height: 1.3; margin: 26px 0 8px; }
+      html { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+      body { margin: 0; min-height: 100vh; background: var(--back); color: var(--text); overflow-wrap: anywhere; }
+      a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 3px; }
+      h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 16px; letter-spacing: -0.01em; }
+      h2 { font-size: 1.1rem; line-height: 1.35; margin: 28px 0 8px; }
+      h3 { font-size: 1rem; line-height: 1.4; margin: 20px 0 6px; }
       p { margin: 8px 0; max-width: 75ch; }
       figure { margin: 16px 0; }
       figcaption { margin-top: 8px; }
-      [role="alert"] { padding: 10px 14px; border-left: 4px solid var(--bad); background: var(--bad-back); }
+      pre { margin: 8px 0; padding: 12px 14px; background: var(--panel); border: 1px solid var(--line); border-radius: 10px;
+        font: 0.85rem/1.5 ui-monospace, "Liberation Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+      code, .mono { font: 0.9em/1.5 ui-monospace, "Liberation Mono", monospace; }
+      :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
+      main:focus { outline: none; }
+      .skip { position: absolute; left: -9999px; padding: 8px 12px; background: var(--panel); }
+      .skip:focus { left: 8px; top: 8px; z-index: 3; }
+      .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+      .quiet { color: var(--quiet); font-size: 0.9rem; }
+      .good { color: var(--good); }
+      .bad { color: var(--bad); }
+      .doubtful { color: var(--doubtful); }
+      [hidden] { display: none !important; }
 
-      .panel { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; padding: 16px; margin: 12px 0 20px; background: var(--panel);
-        border: 1px solid var(--line); border-radius: 10px; }
-      .narrow { max-width: 460px; }
+      /* The frame of a page */
+      .framed { display: grid; grid-template: auto 1fr / 200px minmax(0, 1fr); }
+      .top { grid-column: 1 / -1; display: grid; grid-template-columns: 200px minmax(0, 1fr); align-items: center;
+        background: var(--panel); border-bottom: 1px solid var(--line); }
+      body:not(.framed) .top { display: block; }
+      .brand { display: flex; align-items: center; gap: 9px; padding: 14px 20px; color: var(--text); font-weight: 650;
+        text-decoration: none; }
+      .logo { width: 22px; height: 22px; fill: var(--accent); }
+      .logo .tick { fill: none; stroke: var(--accent-text); stroke-width: 2; }
+      .search { display: flex; gap: 8px; padding: 8px 24px; max-width: 792px; }
+      .search input[type="search"] { flex: 1; min-width: 0; }
+      .side { grid-column: 1; display: flex; flex-direction: column; gap: 12px; position: static; width: auto; height: auto;
+        inset: auto; margin: 0; padding: 16px 12px; border: 0; border-right: 1px solid var(--line); background: var(--panel);
+        color: var(--text); }
+      .side ul { display: grid; gap: 2px; margin: 0; padding: 0; list-style: none; }
+      .side li a { display: flex; align-items: center; gap: 10px; padding: 7px 10px; border-radius: 8px; color: var(--text);
+        text-decoration: none; }
+      .side li a:hover { background: var(--raised); }
+      .side li a[aria-current] { background: var(--accent-back); color: var(--link); font-weight: 600; }
+      .icon { flex: none; width: 18px; height: 18px; fill: none; stroke: currentcolor; stroke-width: 1.5; stroke-linecap: round;
+        stroke-linejoin: round; }
+      .who { display: grid; gap: 8px; margin-top: 12px; padding: 14px 10px 0; border-top: 1px solid var(--line); font-size: 0.88rem;
+        color: var(--quiet); }
+      .logout { display: grid; gap: 6px; }
+      .menu { display: none; }
+      main { grid-column: 2; width: 100%; max-width: 1280px; padding: 24px 24px 56px; }
+      body:not(.framed) main { max-width: 560px; margin: 0 auto; }
+
+      /* Panels, forms */
+      .panel { display: grid; grid-template-columns: minmax(0, 1fr); gap: 12px; padding: 16px; margin: 12px 0 20px;
+        background: var(--panel); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); }
+      .panel > :first-child { margin-top: 0; }
+      .narrow { max-width: 480px; }
       .row { display: flex; flex-wrap: wrap; align-items: end; gap: 12px; }
-      .field { display: grid; gap: 4px; }
+      .field { display: grid; gap: 4px; min-width: 0; }
       .wide { flex: 1 1 220px; }
-      label, legend { font-weight: 600; font-size: 0.92rem; }
-      label.check { display: flex; gap: 8px; align-items: baseline; font-weight: 400; padding: 3px 0; }
-      fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0; }
+      label, legend { font-weight: 600; font-size: 0.88rem; }
+      label.check { display: flex; gap: 8px; align-items: baseline; font-weight: 400; font-size: 1rem; padding: 3px 0; }
+      fieldset { border: 1px solid var(--line); border-radius: 8px; margin: 0; }
       input, select, textarea, button { font: inherit; color: inherit; }
-      input:not([type]), input[type="password"], select, textarea { width: 100%; padding: 7px 9px; background: var(--back);
-        border: 1px solid var(--quiet); border-radius: 6px; min-height: 40px; }
+      input:not([type]), input[type="password"], input[type="search"], input[type="number"], select, textarea { width: 100%;
+        padding: 7px 10px; background: var(--back); border: 1px solid var(--edge); border-radius: 8px; min-height: 38px; }
+      .top input[type="search"] { background: var(--back); }
       textarea { font: 0.85rem/1.45 ui-monospace, "Liberation Mono", monospace; resize: vertical; overflow-wrap: anywhere; }
       input[type="file"] { max-width: 100%; }
-      button { padding: 8px 18px; min-height: 40px; border: 1px solid var(--accent); border-radius: 6px;
-        background: var(--accent); color: var(--accent-text); font-weight: 600; cursor: pointer; justify-self: start; }
-      .logout button { background: none; color: var(--link); min-height: 32px; padding: 2px 10px; font-weight: 400; }
+      button, a.button { display: inline-block; padding: 7px 16px; min-height: 38px; border: 1px solid var(--accent); border-radius: 8px;
+        background: var(--accent); color: var(--accent-text); font-weight: 600; text-decoration: none; cursor: pointer;
+        justify-self: start; }
+      button:hover, a.button:hover { filter: brightness(1.08); }
+      button.plain, button.menu { background: none; border-color: var(--edge); color: var(--text); font-weight: 500; min-height: 32px;
+        padding: 3px 12px; }
       button.danger { background: var(--bad); border-color: var(--bad); color: var(--panel); margin-top: 6px; }
-      .drop { display: grid; grid-template-columns: minmax(0, 1fr); gap: 6px; padding: 10px; border: 2px dashed var(--line); border-radius: 8px; }
+      .drop { display: grid; grid-template-columns: minmax(0, 1fr); gap: 6px; padding: 10px; border: 2px dashed var(--line);
+        border-radius: 10px; }
       .drop.over { border-color: var(--accent); background: var(--back); }
+      [role="alert"] { padding: 10px 14px; border-left: 4px solid var(--bad); border-radius: 4px; background: var(--bad-back);
+        max-width: none; }
+      .taken { margin: 0 0 16px; padding: 8px 14px; background: var(--accent-back); border-radius: 8px; max-width: none;
+        font-size: 0.93rem; }
 
-      .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 12px; padding: 0; list-style: none; }
-      .cards a { display: block; padding: 18px; background: var(--panel); border: 1px solid var(--line); border-radius: 10px;
-        font-weight: 600; }
-
-      .verdict { padding: 12px 16px; margin: 12px 0; background: var(--panel); border: 1px solid var(--line);
-        border-left: 6px solid var(--quiet); border-radius: 8px; }
-      .verdict h2, .verdict > p:first-child { margin-top: 0; }
-      .verdict.good { border-left-color: var(--good); background: var(--good-back); }
-      .verdict.bad { border-left-color: var(--bad); background: var(--bad-back); }
-      .verdict.doubtful { border-left-color: var(--doubtful); background: var(--doubtful-back); }
+      /* Shared blocks: chips, times, identifiers, folds, empty states */
+      .chip { display: inline-block; padding: 1px 10px; border-radius: 999px; background: var(--raised); color: var(--text);
+        font-size: 0.86rem; line-height: 1.6; white-space: nowrap; }
+      .chip.good { background: var(--good-back); color: var(--good); }
+      .chip.bad { background: var(--bad-back); color: var(--bad); }
+      .chip.doubtful { background: var(--doubtful-back); color: var(--doubtful); }
       .chips { display: flex; flex-wrap: wrap; gap: 8px; list-style: none; padding: 0; margin: 0 0 12px; }
-      .chips li { padding: 2px 10px; border: 1px solid var(--line); border-radius: 12px; }
-      .chips .good { color: var(--good); border-color: var(--good); }
-      .chips .bad { color: var(--bad); border-color: var(--bad); }
-      .chips .doubtful { color: var(--doubtful); border-color: var(--doubtful); }
-      .verdict.good h2, td.good, dd.good { color: var(--good); }
-      .verdict.bad h2, td.bad, dd.bad { color: var(--bad); }
-      .verdict.doubtful h2, td.doubtful { color: var(--doubtful); }
+      ul.chips > li:not(:has(.chip)) { padding: 1px 10px; border-radius: 999px; background: var(--raised); font-size: 0.9rem; }
+      time { white-space: nowrap; font-variant-numeric: tabular-nums; }
+      .in-zone { color: var(--quiet); font-size: 0.86em; }
+      .identifier { font: 0.9em/1.5 ui-monospace, "Liberation Mono", monospace; }
+      /* The middle stays in the page, so that the whole identifier is found, copied and read aloud. */
+      .clipped { display: inline-block; width: 1ch; height: 1.2em; overflow: hidden; vertical-align: text-bottom; white-space: nowrap;
+        line-height: 1.2; }
+      .clipped::before { content: "…"; content: "…" / ""; }
+      .copy { min-height: 0; width: 24px; height: 24px; padding: 0; margin-left: 2px; border: 0; background: none; vertical-align: middle;
+        color: var(--quiet); }
+      .copy::before { content: ""; display: block; width: 9px; height: 11px; margin: 5px 0 0 8px; border: 1.5px solid currentcolor;
+        border-radius: 2px; box-shadow: -3px 3px 0 -1.5px var(--panel), -3px 3px 0 0 currentcolor; }
+      .copy.done::before { width: 6px; height: 11px; margin: 3px 0 0 9px; border-width: 0 2px 2px 0; border-radius: 0; box-shadow: none;
+        transform: rotate(40deg); }
+      .fold { margin: 12px 0; background: var(--panel); border: 1px solid var(--line); border-radius: 12px; }
+      .fold > summary { padding: 11px 16px; color: var(--text); font-weight: 600; border-radius: 12px; }
+      .fold > :not(summary) { margin-left: 16px; margin-right: 16px; }
+      .fold > table { width: calc(100% - 32px); }
+      .empty { padding: 24px; margin: 8px 0 20px; text-align: center; background: var(--panel); border: 1px dashed var(--edge);
+        border-radius: 12px; }
+      .empty p { margin: 6px auto; color: var(--quiet); }
+      .empty .empty-title { color: var(--text); font-weight: 600; }
+      .empty .button { margin-top: 8px; }
 
+      /* Verdicts, facts */
+      .verdict { padding: 14px 18px; margin: 12px 0; background: var(--panel); border: 1px solid var(--line);
+        border-left: 5px solid var(--edge); border-radius: 12px; }
+      .verdict h2, .verdict > p:first-child { margin-top: 0; }
+      .verdict.good { border-left-color: var(--good); color: inherit; }
+      .verdict.bad { border-left-color: var(--bad); color: inherit; }
+      .verdict.doubtful { border-left-color: var(--doubtful); color: inherit; }
+      .verdict.good h2 { color: var(--good); }
+      .verdict.bad h2 { color: var(--bad); }
+      .verdict.doubtful h2 { color: var(--doubtful); }
       .facts { margin: 8px 0; }
-      .facts > div { display: grid; grid-template-columns: minmax(120px, 210px) 1fr; gap: 4px 16px; padding: 5px 0;
+      .facts > div { display: grid; grid-template-columns: minmax(120px, 210px) minmax(0, 1fr); gap: 4px 16px; padding: 6px 0;
         border-bottom: 1px solid var(--line); }
       .facts > div:last-child { border-bottom: 0; }
       dt { color: var(--quiet); }
       dd { margin: 0; }
 
-      pre { margin: 8px 0; padding: 12px; background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
-        font: 0.85rem/1.5 ui-monospace, "Liberation Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
-
-      table { width: 100%; margin: 20px 0; border-collapse: collapse; background: var(--panel); border: 1px solid var(--line);
-        font-size: 0.92rem; }
-      caption { text-align: left; font-weight: 600; padding: 6px 0; }
-      th, td { padding: 7px 10px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; }
-      thead th { font-weight: 600; color: var(--quiet); font-size: 0.85rem; overflow-wrap: normal; }
+      /* Tables */
+      table { width: 100%; margin: 4px 0 20px; border-spacing: 0; background: var(--panel); border: 1px solid var(--line);
+        border-radius: 12px; font-size: 0.92rem; box-shadow: var(--shadow); }
+      caption, h2.caption { text-align: left; font-size: 1.1rem; font-weight: 600; line-height: 1.35; margin: 0; padding: 18px 0 8px; }
+      th, td { padding: 9px 8px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; }
+      tbody tr:last-child > * { border-bottom: 0; }
+      thead th { font-weight: 600; color: var(--quiet); font-size: 0.83rem; overflow-wrap: normal; }
+      tbody tr:hover { background: var(--raised); }
+      tbody tr:hover .copy::before { box-shadow: -3px 3px 0 -1.5px var(--raised), -3px 3px 0 0 currentcolor; }
       th.short, td.short { white-space: nowrap; }
+      th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
+      th:first-child, td:first-child { padding-left: 14px; }
       td.meaning { min-width: 14rem; }
       .depth-1 { padding-left: 28px; } .depth-2 { padding-left: 46px; } .depth-3 { padding-left: 64px; }
       .depth-4 { padding-left: 82px; } .depth-5 { padding-left: 100px; } .depth-6 { padding-left: 118px; }
       summary { cursor: pointer; color: var(--link); }
-      .pages { display: flex; gap: 20px; }
+      .pages { display: flex; flex-wrap: wrap; gap: 8px 20px; }
 
+      /* Drawings */
       .drawing { display: block; width: 100%; max-width: 560px; height: auto; font-size: 12px; }
       .chain { max-width: 420px; }
       .drawing text { fill: var(--text); }
@@ -720,7 +858,7 @@
       .drawing .small { fill: var(--quiet); font-size: 11px; }
       .drawing .middle { text-anchor: middle; }
       .drawing .end { text-anchor: end; }
-      .box { fill: var(--panel); stroke: var(--quiet); stroke-width: 1.5; }
+      .box { fill: var(--panel); stroke: var(--edge); stroke-width: 1.5; }
       .box.root { stroke: var(--accent); stroke-width: 2.5; }
       .box.signer { stroke: var(--text); stroke-width: 2.5; }
       .box.missing, .box.notOnPath { stroke-dasharray: 5 4; fill: none; }
@@ -740,25 +878,39 @@
       .line { fill: none; stroke: var(--accent); stroke-width: 1.8; stroke-linejoin: round; }
       .line.high { stroke: var(--doubtful); stroke-dasharray: 4 3; }
 
+      @media (max-width: 860px) {
+        .framed { display: block; }
+        .top { grid-template-columns: minmax(0, 1fr) auto; }
+        .brand { padding: 10px 16px; }
+        .menu { display: inline-block; margin-right: 16px; }
+        .search { grid-column: 1 / -1; padding: 0 16px 10px; max-width: none; }
+        .side:not(:popover-open) { display: none; }
+        .side:popover-open { position: fixed; inset: 0 0 0 auto; width: min(300px, 86vw); height: 100%; max-height: none; overflow-y: auto;
+          border: 0; border-left: 1px solid var(--line); z-index: 2; }
+        .side::backdrop { background: rgb(0 0 0 / 45%); }
+        .side li a { padding: 10px; }
+        input, select, textarea { font-size: 16px; }
+        main { padding: 16px 16px 40px; }
+      }
       @media (max-width: 760px) {
-        header { padding: 10px 14px; }
-        main { padding: 4px 14px 40px; }
-        .logout { flex: 1 1 100%; justify-content: space-between; }
-        .facts > div { grid-template-columns: 1fr; gap: 0; }
+        .facts > div { grid-template-columns: minmax(0, 1fr); gap: 0; }
         .row .field { flex: 1 1 100%; }
         table, caption, tbody, tr, th, td { display: block; }
-        th.short, td.short { white-space: normal; }
-        td.meaning { min-width: 0; }
+        th.number, td.number { text-align: left; }
+        th:first-child, td:first-child { padding-left: 14px; }
+      td.meaning { min-width: 0; }
         thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-        tr { padding: 6px 0; border-bottom: 1px solid var(--line); }
-        table { border: 0; border-top: 1px solid var(--line); padding: 0 10px; }
-        caption { margin: 0 -10px; background: var(--back); }
-        tbody th, tbody td { display: grid; grid-template-columns: 112px 1fr; gap: 8px; padding: 2px 0; border: 0; }
+        table { border: 0; background: none; box-shadow: none; }
+        tr { padding: 10px 14px; margin-bottom: 10px; background: var(--panel); border: 1px solid var(--line); border-radius: 12px; }
+        tbody th, tbody td { display: grid; grid-template-columns: 104px minmax(0, 1fr); gap: 8px; padding: 3px 0;
+          border: 0; }
+        th.short, td.short { white-space: normal; }
         tbody th::before, tbody td::before { content: attr(data-label); color: var(--quiet); font-size: 0.85rem; }
         tbody th { font-weight: 600; }
-        td:empty { display: none; }
+        td:has(> div:empty) { display: none; }
       }
       @media (prefers-reduced-motion: no-preference) { a, button { transition: background 0.1s; } }
+      @media print { .top, .side, .pages, .copy { display: none; } .framed { display: block; } }
 
       """##,
       "console.js": ##"""
@@ -930,6 +1082,41 @@
         check();
       }
 
+      // Copying an identifier.
+      function prepareCopy(button) {
+        button.hidden = false;
+        button.addEventListener("click", async () => {
+          await navigator.clipboard.writeText(button.dataset.copy);
+          button.classList.add("done");
+          setTimeout(() => button.classList.remove("done"), 1500);
+        });
+      }
+
+      // The time zone of the browser, which only the browser knows.
+      function prepareZone(form) {
+        const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+        if (!name) return;
+        form.elements.browser.value = name;
+        form.querySelector("[data-zone-choice]").hidden = false;
+        form.querySelector("[data-browser-name]").textContent = name;
+      }
+
+      // Tells the server the zone of a browser that is elsewhere now, for the pages that follow.
+      function followZone(before) {
+        const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+        if (!name || name === before) return;
+        const form = new FormData();
+        form.set("token", document.querySelector(".logout input[name=token]").value);
+        form.set("zone", "browser");
+        form.set("browser", name);
+        fetch("/console/time-zone", { method: "POST", body: form, redirect: "manual" });
+      }
+
+      // Browsers lend the clipboard to pages of https:// and of this machine alone.
+      if (navigator.clipboard) for (const button of document.querySelectorAll("[data-copy]")) prepareCopy(button);
+      if (document.body.dataset.browserZone) followZone(document.body.dataset.browserZone);
+      const zoneForm = document.getElementById("time-zone");
+      if (zoneForm) prepareZone(zoneForm);
       for (const area of document.querySelectorAll("[data-drop]")) prepareDrop(area);
       const proofSection = document.getElementById("proof");
       if (proofSection) prepareProof(proofSection);

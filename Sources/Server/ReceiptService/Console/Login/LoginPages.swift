@@ -27,6 +27,8 @@
           return response
         },
         ConsoleRoute(.post, "/console/login", .open, respond: login),
+        ConsoleRoute(.get, "/console/time-zone", .login, respond: zonePage),
+        ConsoleRoute(.post, "/console/time-zone", .login, respond: chooseZone),
         ConsoleRoute(.post, "/console/logout", .login) { visit in
           try await sessions.end(visit.secret)
           var response = ConsoleVisit.redirect(to: "/console/login")
@@ -65,15 +67,46 @@
         ["next": Self.localPath(next) ?? "", "problem": problem])
     }
 
+    // MARK: Time zone
+
+    private func zonePage(_ visit: ConsoleVisit) throws -> Response {
+      let zone = ShownTime.zone
+      return visit.page(
+        "time-zone", title: "Time zone",
+        [
+          "next": Self.localPath(try visit.query("next")) ?? "/console",
+          "isUTC": zone == .utc, "isBrowsers": zone.followsBrowser, "stored": zone.stored,
+          "isNamed": zone != .utc && !zone.followsBrowser,
+          "zoneChoice": ChoiceView(
+            name: "named", label: "Time zone", options: ShownZone.names.map { ($0, $0) }, chosen: zone.name),
+        ])
+    }
+
+    private func chooseZone(_ visit: ConsoleVisit) throws -> Response {
+      let text =
+        switch visit.form["zone"] {
+        case "named": visit.form["named"] ?? ""
+        case "browser": "browser:" + (visit.form["browser"] ?? "")
+        default: "UTC"
+        }
+      guard let zone = ShownZone(text) else {
+        throw Problem(.badRequest, "unknown-time-zone", "The time zone is not known. Choose another.")
+      }
+      var response = ConsoleVisit.redirect(to: Self.localPath(visit.form["next"]) ?? "/console")
+      response.setCookie(cookie(ShownZone.cookie, zone.stored, maxAge: 365 * 86_400, for: visit))
+      return response
+    }
+
     /// The path of a page of the console; `nil` for any text that might lead elsewhere.
-    private static func localPath(_ text: String?) -> String? {
+    static func localPath(_ text: String?) -> String? {
       guard let text, text == "/console" || text.hasPrefix("/console/") || text.hasPrefix("/console?"),
         text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\\") })
       else { return nil }
       return text
     }
 
-    private func cookie(
+    /// A cookie that only the console's pages and forms receive.
+    func cookie(
       _ name: String, _ value: String, maxAge: Int? = nil, for visit: ConsoleVisit
     ) -> Cookie {
       Cookie(

@@ -130,10 +130,14 @@
               page.elements.map { stored in
                 let state = EntitlementState(stored, at: now)
                 return [
-                  CellView(stored.identifier, link: ConsoleURL.entitlement(stored.identifier, app: app.name)),
-                  CellView(state.text, style: state.style), CellView(state.product),
-                  CellView(stored.customer),
-                  CellView(state.expires),
+                  CellView(
+                    identifier: stored.identifier,
+                    link: ConsoleURL.entitlement(stored.identifier, app: app.name)),
+                  CellView(chip: state.text, style: state.style), CellView(state.product),
+                  CellView(
+                    identifier: stored.customer,
+                    link: stored.customer.map { ConsoleURL.customer($0, app: app.name) }),
+                  CellView(time: state.expiry),
                 ]
               }, empty: "Nothing is known of it.", footer: page.footer)
           },
@@ -143,11 +147,13 @@
             changes.reversed().map { change in
               let state = EntitlementState(change)
               return [
-                CellView(ShownTime.full(change.time)), CellView(change.type), CellView(state.product),
+                CellView(time: change.time), CellView(change.type), CellView(state.product),
                 CellView(
-                  state.identifier,
+                  identifier: state.identifier,
                   link: state.identifier.map { ConsoleURL.entitlement($0, app: app.name) }),
-                CellView(change.customer),
+                CellView(
+                  identifier: change.customer,
+                  link: change.customer.map { ConsoleURL.customer($0, app: app.name) }),
               ]
             }, empty: "No changes yet."),
         ])

@@ -51,12 +51,13 @@
               let principal = key.principal
               let isOwn = principal.keyID == login.keyID
               return [
-                CellView(principal.name), CellView(principal.keyID), CellView(principal.app ?? "all"),
+                CellView(principal.name), CellView(identifier: principal.keyID),
+                CellView(principal.app ?? "all"),
                 CellView(principal.scopes.map(\.rawValue).sorted().joined(separator: ", ")),
                 CellView(key.created),
-                key.revoked.map { CellView("revoked", note: ShownTime.full(.init(milliseconds: $0))) }
+                key.revoked.map { CellView(chip: "revoked", note: ShownTime.full(.init(milliseconds: $0))) }
                   ?? CellView(
-                    form: "/console/keys/revoke", isOwn ? "In force, yours: revoke…" : "In force: revoke…",
+                    form: "/console/keys/revoke", isOwn ? "Active (this key): revoke…" : "Active: revoke…",
                     button: "Revoke for good", subject: principal.name, [("id", principal.keyID)]),
               ]
             }, footer: page.footer),
@@ -72,17 +73,21 @@
         try await keys.keys().map { ($0.principal.keyID, $0.principal.name) }
       ) { first, _ in first }
       return visit.page(
-        "table", title: "Administrative acts",
+        "table", title: "Activity log",
         [
           "table": TableView(
-            "The newest 500, newest first", ["Time", "Act", "By", "Details"],
+            "The latest 500 actions of administrators", ["Time", "Action", "By", "Details"],
             page.elements.map { act in
               [
-                CellView(ShownTime.full(act.time)), CellView(act.act),
-                CellView(act.actor, note: names[act.actor]),
+                CellView(time: act.time), CellView(act.act),
+                names[act.actor].map { CellView($0, note: act.actor) } ?? CellView(act.actor),
                 CellView(act.details),
               ]
-            }, empty: "No acts yet.", footer: page.footer)
+            },
+            empty: EmptyView(
+              "No administrative actions yet",
+              "Logins, new and revoked keys, replayed webhooks, grants and erasures appear here."),
+            footer: page.footer)
         ])
     }
   }

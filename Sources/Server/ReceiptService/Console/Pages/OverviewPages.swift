@@ -12,7 +12,7 @@
         ConsoleRoute(.get, "/console", .login) { visit in
           let login = try visit.login
           return visit.page(
-            "home", title: "Console",
+            "home", title: "Home",
             [
               "scopes": login.scopes.map(\.rawValue).sorted().joined(separator: ", "),
               "confined": login.app.map { "the app \($0)" } ?? "all apps",

@@ -38,12 +38,17 @@
               guard let review = stored.refundReview else { return nil }
               let state = review.state(at: now)
               return [
-                CellView(stored.identifier, link: Self.address(stored.identifier, app: app.name)),
+                CellView(
+                  identifier: stored.identifier, link: Self.address(stored.identifier, app: app.name)),
                 CellView(review.id.store.rawValue), CellView(review.productId), CellView(review.reason),
-                CellView(state.rawValue, style: Self.style(of: state)),
-                CellView(ShownTime.full(review.deadline)), CellView(review.suggestedPreference.rawValue),
+                CellView(chip: state.rawValue, style: Self.style(of: state)),
+                CellView(time: review.deadline), CellView(review.suggestedPreference.rawValue),
               ]
-            }, empty: "No store has asked about a refund.", footer: page.footer),
+            },
+            empty: EmptyView(
+              "No store has asked about a refund",
+              "Apple asks when a customer requests a refund of a purchase and App Store Server Notifications reach this "
+                + "server; Google asks through real-time developer notifications."), footer: page.footer),
         ])
     }
 
@@ -74,19 +79,20 @@
             return ConsoleVisit.present([
               "facts": [
                 FactView("State", state.rawValue, style: Self.style(of: state)),
-                FactView("Deadline", ShownTime.full(review.deadline)),
+                FactView("Deadline", time: review.deadline),
                 FactView("Store", review.id.store.rawValue), FactView("Reason", review.reason),
                 FactView("Product", review.productId),
                 FactView(
-                  "Purchase", purchase, link: purchase.map { ConsoleURL.entitlement($0, app: app.name) }),
+                  "Purchase", identifier: purchase,
+                  link: purchase.map { ConsoleURL.entitlement($0, app: app.name) }),
                 FactView(
-                  "Customer", stored.customer,
+                  "Customer", identifier: stored.customer,
                   link: stored.customer.map { ConsoleURL.customer($0, app: app.name) }),
                 FactView("Delivered", review.isDelivered.map { $0 ? "yes" : "no" }),
                 FactView("Used", review.consumedShare.map { "\(Double($0) / 1000) %" }),
                 FactView("Suggestion", review.suggestedPreference.rawValue),
                 FactView("Sent to the store", review.currentAnswer?.body),
-                FactView("Taken by the store", review.currentAnswer?.sentDate.map { ShownTime.full($0) }),
+                FactView("Taken by the store", time: review.currentAnswer?.sentDate),
               ].compactMap(\.self),
               "answering": mayAnswer && (state == .open || state == .due)
                 ? Self.form(review, name: stored.name, app: app.name) : nil,

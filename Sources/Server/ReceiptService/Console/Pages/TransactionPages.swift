@@ -64,7 +64,14 @@
             options: [("", "any")] + ["Production", "Sandbox", "Xcode", "LocalTesting"].map { ($0, $0) },
             chosen: environment ?? ""),
           "appChoice": visit.appChoice(app, orAll: try visit.login.isForAllApps),
-          "table": EntryTable.view("Entries of the audit trail, newest first", entries, app: app?.name),
+          "table": EntryTable.view(
+            "Entries of the audit trail, newest first", entries, app: app?.name,
+            empty: parameters.contains { $0.0 != "app" && $0.1?.isEmpty == false }
+              ? EmptyView(
+                "No entries match these filters",
+                next == nil ? "Check the spelling, or remove a filter." : "None of the newest 10,000 does.",
+                link: ConsoleURL.make(path, [("app", app?.name)]), "Remove the filters")
+              : EntryTable.nothingYet),
           "nextPage": next.map { ConsoleURL.make(path, parameters + [("before", "\($0)")]) },
           "isFirstPage": search.before == UInt64(Int64.max), "firstPage": ConsoleURL.make(path, parameters),
         ])
@@ -73,29 +80,38 @@
 
   enum EntryTable {
     static func view(
-      _ caption: String, _ entries: [RecordedEntry], app: String?, footer: ListFooter? = nil
+      _ caption: String, _ entries: [RecordedEntry], app: String?, empty: EmptyView = EmptyView("No entries"),
+      footer: ListFooter? = nil
     ) -> TableView {
       TableView(
-        caption,
-        [
-          "Entry", "Time", "What", "Verdict", "Product", "Transaction", "Original transaction", "Environment",
-        ],
+        caption, ["Entry", "Time", "What", "Verdict", "Product", "Transaction", "Original transaction"],
         entries.map { recorded in
           let entry = recorded.entry
           return [
             CellView("\(recorded.index)", link: ConsoleURL.entry(recorded.index)), CellView(entry.time),
             CellView(
-              [entry.kind.rawValue, entry.notification, entry.subtype].compactMap { $0 }.joined(
-                separator: " ")),
+              [entry.notification ?? entry.kind.rawValue, entry.subtype].compactMap { $0 }.joined(
+                separator: " "), note: environment(entry)),
             entry.verdict.map { CellView(VerdictView($0.rawValue)) } ?? CellView(nil as String?),
-            CellView(entry.product), CellView(entry.transaction),
+            CellView(entry.product), CellView(identifier: entry.transaction),
             CellView(
-              entry.original,
+              identifier: entry.original,
               link: entry.original.map {
                 ConsoleURL.make("/console/transactions", [("original", $0), ("app", app)])
-              }), CellView(entry.environment),
+              }),
           ]
-        }, empty: "No entries.", footer: footer)
+        }, empty: empty, footer: footer)
+    }
+
+    /// The text for a trail without entries.
+    static let nothingYet = EmptyView(
+      "Nothing was recorded yet",
+      "A verdict is recorded when a backend posts a receipt to /v1/verify, or when a store sends a notification.",
+      link: "/console/verify", "Verify a receipt")
+
+    /// The environment, if it is not that of real purchases.
+    private static func environment(_ entry: AuditEntry) -> String? {
+      entry.environment.flatMap { $0 == "Production" ? nil : $0 }
     }
   }
 #endif

@@ -36,11 +36,11 @@
           "from-\(endpoint.name)")
         letters.append(
           TableView(
-            "Dead letters of \(endpoint.name), oldest first",
+            "Given up for \(endpoint.name), oldest first",
             ["Message", "Time", "What", "Tries", "Last error", "Replay"],
             page.elements.map { letter in
               [
-                CellView(letter.change.id), CellView(ShownTime.full(letter.change.time)),
+                CellView(identifier: letter.change.id), CellView(time: letter.change.time),
                 CellView(letter.change.type),
                 CellView("\(letter.attempts)"), CellView(letter.error),
                 replay(endpoint.name, "Replay…", "Deliver again", letter.change.id),
@@ -53,18 +53,22 @@
         [
           "appChoice": visit.appChoice(app),
           "table": TableView(
-            "Endpoints", ["Endpoint", "Address", "Waiting", "Dead letters", "Replay"],
+            "Endpoints", ["Endpoint", "Address", "Waiting", "Given up", "Replay"],
             app.configuration.webhooks.map { endpoint in
               let (waiting, dead) = counts[endpoint.name] ?? (0, 0)
               return [
                 CellView(endpoint.name), CellView(RemoteURL.withoutSecrets(endpoint.url)),
                 CellView("\(waiting)"),
-                CellView(dead == 0 ? "0" : "✗ \(dead)", style: dead == 0 ? "" : "bad"),
+                dead == 0 ? CellView("0") : CellView(chip: "✗ \(dead)", style: "bad"),
                 dead == 0
                   ? CellView(nil as String?)
                   : replay(endpoint.name, "Replay all…", "Deliver all \(dead) again", nil),
               ]
-            }, empty: "This app has no webhooks in the configuration."), "letters": letters,
+            },
+            empty: EmptyView(
+              "No webhooks for \(app.name)",
+              "A webhook tells your backend of each change of an entitlement. Add one to the configuration of the "
+                + "app: app.\(app.name).webhooks.")), "letters": letters,
           "forwarding": forwarded,
         ])
     }
@@ -76,7 +80,7 @@
         [
           [
             CellView(app.configuration.forwarding.map { RemoteURL.withoutSecrets($0.url) }),
-            CellView("\(state?.waiting ?? 0)"), CellView(state?.received.map(ShownTime.full)),
+            CellView("\(state?.waiting ?? 0)"), CellView(time: state?.received),
             CellView("\(state?.attempts ?? 0)"),
             CellView(state?.error, style: state?.error == nil ? "" : "bad"),
           ]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of the console: see scripts/console-pictures."""
+
+import base64
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from browser import DESKTOP, PHONE, Browser
+from independent import pki
+from living_shop import PERSON, REVIEWED, SUBSCRIPTION, LivingShop
+from selenium.webdriver.common.keys import Keys
+
+PAGES = {
+    "home": "/console",
+    "verify": "/console/verify",
+    "transactions": "/console/transactions",
+    "entitlements": "/console/entitlements?app=shop",
+    "customer": f"/console/entitlements?by=customer&value={PERSON}&app=shop",
+    "entitlement": f"/console/entitlements/{SUBSCRIPTION}?app=shop",
+    "refund-reviews": "/console/refund-reviews?app=shop",
+    "refund-review": f"/console/refund-reviews/{REVIEWED}?app=shop",
+    "audit": "/console/audit",
+    "entry": "/console/audit/entries/3",
+    "proof": "/console/audit/entries/0/proof",
+    "load": "/console/load",
+    "webhooks": "/console/webhooks?app=shop",
+    "keys": "/console/keys",
+    "acts": "/console/acts",
+    "time-zone": "/console/time-zone",
+    "nothing": "/console/transactions?by=customer&value=nobody",
+}
+# A page whose content comes by a form.
+VERDICT = "verdict"
+
+
+def log_in(browser: Browser, server: LivingShop) -> None:
+    browser.driver.get(server.url + "/console")
+    browser.press(server.key)
+    browser.press(Keys.ENTER)
+    browser.wait_for(lambda: browser.title == "Home")
+
+
+def verify(browser: Browser, server: LivingShop, receipt: str) -> None:
+    browser.driver.get(server.url + "/console/verify")
+    browser.one("#receipt").click()
+    browser.paste(receipt)
+    browser.submit(browser.one("main form button:not([type=button])"))
+
+
+def take(browser: Browser, path: pathlib.Path, width: int, most: int) -> None:
+    """A picture of the whole page, up to a height."""
+    browser.width(width, 100)
+    height = browser.script("return Math.max(document.body.scrollHeight, document.documentElement.scrollHeight)")
+    browser.width(width, max(800, min(height, most)))
+    path.write_bytes(base64.b64decode(browser.command("Page.captureScreenshot", format="png")["data"]))
+    if shutil.which("pngquant"):
+        subprocess.run(["pngquant", "--force", "--ext", ".png", "--speed", "1", str(path)], check=False)
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] == "--list":
+        print(*PAGES, VERDICT, sep="\n")
+        sys.exit(0 if arguments else 64)
+    folder, names = pathlib.Path(arguments[0]), arguments[1:] or [*PAGES, VERDICT]
+    if unknown := {*names} - {*PAGES, VERDICT}:
+        sys.exit(f"console-pictures: no page {', '.join(sorted(unknown))}; --list prints their names")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as data:
+        server = LivingShop(pathlib.Path(data), pki.Store()).live()
+        browser = Browser()
+        try:
+            log_in(browser, server)
+            for name in names:
+                if name == VERDICT:
+                    verify(browser, server, server.transaction())
+                else:
+                    browser.driver.get(server.url + PAGES[name])
+                for width, form in ((DESKTOP, ""), (PHONE, "-phone")):
+                    for scheme in ("light", "dark"):
+                        browser.scheme(scheme)
+                        take(browser, folder / f"{name}{form}{'~dark' if scheme == 'dark' else ''}.png", width, 4000)
+                print(name, file=sys.stderr)
+        finally:
+            browser.close()
+            server.end()
+
+
+main()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shop with some history, whose console has something on every page."""
+
+import http.server
+import json
+import pathlib
+import random
+import threading
+import time
+import uuid
+
+import samples
+from independent import jws, pki
+from shops import CUSTOMER, Shops
+
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+# The customer whose pages have most on them, and their subscription.
+PERSON, SUBSCRIPTION, REVIEWED = CUSTOMER, "2000000811223344", "2000000811223352"
+
+
+class Backend(http.server.BaseHTTPRequestHandler):
+    """Accepts webhooks, but for those of one customer, which it answers as gone."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(410 if b"00000000-0000-4000-8000-00000000dead" in body else 204)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+class LivingShop(Shops):
+    """A server for `shop` and `other`, with customers, subscriptions, refunds, refused receipts, webhooks and keys."""
+
+    def __init__(self, folder: pathlib.Path, store: pki.Store):
+        self.backend = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Backend)
+        threading.Thread(target=self.backend.serve_forever, daemon=True).start()
+        super().__init__(folder, store)
+
+    def configure(self, change) -> None:
+        def with_backend(configuration: dict):
+            change(configuration)
+            shop = configuration["app"]["shop"]
+            shop["webhook"]["backend"]["url"] = f"http://127.0.0.1:{self.backend.server_port}/changes"
+            shop["webhooks"] = ["backend", "analytics"]
+            shop["webhook"]["analytics"] = shop["webhook"]["backend"] | {"url": "http://127.0.0.1:9/events"}
+
+        super().configure(with_backend)
+
+    def live(self) -> "LivingShop":
+        """Has things happen to it."""
+        chance = random.Random(44)
+        now = int(time.time() * 1000)
+
+        def transaction(original: str, number: int, customer: str, product: str, bought: int, days: int, **more) -> dict:
+            return {
+                "originalTransactionId": original, "transactionId": str(int(original) + number), "productId": product,
+                "appAccountToken": customer, "purchaseDate": bought, "originalPurchaseDate": bought - number * days * DAY,
+                "expiresDate": bought + days * DAY, "signedDate": bought + MINUTE,
+            } | more  # fmt: skip
+
+        def told(kind: str, subtype: str | None, fields: dict, at: int):
+            fields = fields | {"signedDate": at}
+            payload = {"signedDate": at, "notificationUUID": str(uuid.UUID(int=chance.getrandbits(128))), "notificationType": kind}
+            self.deliver(payload | ({"subtype": subtype} if subtype else {}), fields)
+
+        for index in range(18):
+            original = str(2000000811300000 + index * 1000)
+            customer = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+            if index == 5:
+                customer = "00000000-0000-4000-8000-00000000dead"
+            yearly = index % 4 == 0
+            product, days = ("com.example.app.yearly", 365) if yearly else ("com.example.app.monthly", 30)
+            start = now - chance.randrange(2, 20) * DAY
+            fields = transaction(original, 0, customer, product, start, days)
+            told("SUBSCRIBED", "INITIAL_BUY", fields, start + MINUTE)
+            if index % 3 == 0:
+                self.verify(self.transaction(**fields | {"signedDate": now - index * MINUTE}), "shop")
+            if index % 7 == 3:
+                told("REFUND", None, fields | {"revocationDate": start + DAY, "revocationReason": 1}, start + DAY)
+            elif index % 5 == 1:
+                told("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", fields, start + DAY)
+
+        # The customer whose pages are shown: four months, a refund that was reversed, a question about a refund.
+        for number in range(5):
+            bought = now - (4 - number) * 30 * DAY - 9 * DAY
+            fields = transaction(SUBSCRIPTION, number, PERSON, "com.example.app.monthly", bought, 30)
+            told("SUBSCRIBED" if number == 0 else "DID_RENEW", "INITIAL_BUY" if number == 0 else None, fields, bought + MINUTE)
+            if number == 2:
+                refund = fields | {"revocationDate": bought + 5 * DAY, "revocationReason": 0}
+                told("REFUND", None, refund, bought + 5 * DAY)
+                told("REFUND_REVERSED", None, fields, bought + 8 * DAY)
+        coins = transaction(REVIEWED, 0, PERSON, "com.example.app.coins", now - 2 * DAY, 1) | {"type": "Consumable"}
+        for name in ("expiresDate", "subscriptionGroupIdentifier"):
+            coins.pop(name, None)
+        told("ONE_TIME_CHARGE", None, coins, now - 2 * DAY)
+        told("CONSUMPTION_REQUEST", None, coins, now - 9 * HOUR)
+        other = transaction("2000000811390000", 0, PERSON, "com.example.app.monthly", now - 3 * DAY, 30)
+        told("CONSUMPTION_REQUEST", None, other, now - 2 * HOUR)
+        receipt = self.transaction(**fields | {"signedDate": now})
+        self.verify(receipt, "shop")
+        # Receipts that are refused: altered, of another app, none at all.
+        self.verify(receipt[:-8] + "AAAAAAAA", "shop")
+        self.verify(self.transaction(bundleId="com.example.copycat", transactionId="2000000811990001"), "shop")
+        self.verify("no receipt", "shop")
+        sandbox = self.transaction(environment="Sandbox", transactionId="2000000811990002", productId="com.example.app.coins")
+        self.verify(sandbox, "shop")
+        self.verify(self.transaction(bundleId="com.example.other", originalTransactionId="7", transactionId="9"), "other")
+        self.make_some_keys()
+        self.app = {"app": "shop"}
+        self.proof(0)
+        return self
+
+    def deliver(self, payload: dict, fields: dict) -> None:
+        body = samples.notification(self.transaction(**fields)) | payload
+        answer = self.post("/v1/notifications/shop", data=json.dumps({"signedPayload": jws.sign(body, self.leaf)}))
+        assert answer.status_code == 200, answer.text
+
+    def make_some_keys(self) -> None:
+        for name, scopes, app in (
+            ("backend of the shop", ["verify", "read"], "shop"), ("support", ["verify", "read", "grant", "review"], "shop"),
+            ("dashboards", ["read"], None), ("left the team", ["admin"], None),
+        ):  # fmt: skip
+            answer = self.post("/v1/keys", json={"name": name, "scopes": scopes, "app": app})
+            assert answer.status_code == 201, answer.text
+        assert self.request("DELETE", f"/v1/keys/{answer.json()['id']}").status_code == 204
