@@ -86,11 +86,23 @@
         "browserZone": ShownTime.zone.followsBrowser ? ShownTime.zone.name : nil,
         "zoneTarget": ConsoleURL.make(
           "/console/time-zone", [("next", request.method == .get ? request.uri.string : request.uri.path)]),
-        "content": content,
+        "taken": takenView, "content": content,
       ])
       return Response(
         status: status, headers: [.contentType: "text/html; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: templates.render(template, frame))))
+    }
+
+    /// What the search took a text for, if it led to the page.
+    private var takenView: [String: Any]? {
+      guard let meaning = taken ?? (try? query("taken")).flatMap(SearchMeaning.init(rawValue:)) else {
+        return nil
+      }
+      let text = taken == nil ? try? query("q") : nil
+      return Self.present([
+        "takenFor": meaning.name,
+        "takenOthers": text.map { ConsoleURL.make(SearchPages.path, [("q", $0)]) },
+      ])
     }
 
     func page(for problem: Problem) -> Response {

@@ -323,6 +323,12 @@
       return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
     }
 
+    /// The address with further parameters.
+    static func adding(_ parameters: [(String, String?)], to address: String) -> String {
+      let query = make("", parameters).dropFirst()
+      return query.isEmpty ? address : "\(address)\(address.contains("?") ? "&" : "?")\(query)"
+    }
+
     static func entry(_ index: UInt64) -> String { "/console/audit/entries/\(index)" }
 
     static func customer(_ id: String, app: String) -> String {

@@ -131,6 +131,8 @@
     var secret: String
     /// The submitted form, whose token was checked.
     var form: ConsoleForm = ConsoleForm()
+    /// The meaning of the text that was searched for, which led to the page.
+    var taken: SearchMeaning? = nil
 
     /// Creates one from its fields.
     init(

@@ -111,6 +111,10 @@
         AuditPages(auditLog: auditLog).routes, OverviewPages(recentRequests: recentRequests).routes,
         WebhookPages(webhooks: webhooks, forwarding: ForwardingQueue(database)).routes,
         KeyPages(keys: keys, database: database).routes,
+        SearchPages(
+          index: SearchIndex(entitlements: entitlements, auditLog: auditLog),
+          verifyPage: VerifyPage(entitlements: entitlements)
+        ).routes,
         [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }],
       ]
       let console = Console(

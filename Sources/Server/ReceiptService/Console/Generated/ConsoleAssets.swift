@@ -356,7 +356,7 @@
       {{/name}}
       <main id="main" tabindex="-1">
       {{#taken}}
-      <p class="taken" role="status">Taken for: <strong>{{takenFor}}</strong>. {{#takenOthers}}<a href="{{takenOthers}}">Other meanings of the text</a>{{/takenOthers}}</p>
+      <p class="taken" role="status">Taken for: <strong>{{takenFor}}</strong>. {{#takenOthers}}<a href="{{takenOthers}}">Everything that was found</a>{{/takenOthers}}</p>
       {{/taken}}
       <h1>{{title}}</h1>
       {{$body}}
@@ -492,6 +492,45 @@
       {{#footer}}
       <nav class="pages" aria-label="Pages of: {{caption}}"><span>{{footerText}}</span> {{#previousTarget}}<a href="{{previousTarget}}" rel="prev">Back</a>{{/previousTarget}} {{#nextTarget}}<a href="{{nextTarget}}" rel="next">Further</a>{{/nextTarget}}</nav>
       {{/footer}}
+
+      """##,
+      "search": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      <p>Searched for {{#searched}}{{>identifier}}{{/searched}}</p>
+      {{#answer}}<p role="alert">{{answer}}</p>{{/answer}}
+      {{#found}}
+      {{>rows}}
+      {{/found}}
+      {{#nothing}}
+      {{>empty}}
+      {{/nothing}}
+      {{#missing}}<p class="quiet">Nothing is known of it as: {{missing}}.</p>{{/missing}}
+      <div class="row">
+      {{#questions}}
+      <form method="post" action="/console/search/ask" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <input type="hidden" name="text" value="{{text}}">
+      <input type="hidden" name="app" value="{{questionApp}}">
+      <input type="hidden" name="meaning" value="{{questionMeaning}}">
+      <button>{{question}}</button>
+      </form>
+      {{/questions}}
+      {{#nothing}}
+      {{#mayVerify}}
+      <form method="post" action="/console/search" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <input type="hidden" name="text" value="{{text}}">
+      <input type="hidden" name="receipt" value="true">
+      <button class="plain">It is a receipt: verify it</button>
+      </form>
+      {{/mayVerify}}
+      {{/nothing}}
+      </div>
+      {{/content}}
+      {{/body}}
+      {{/page}}
 
       """##,
       "table": ##"""

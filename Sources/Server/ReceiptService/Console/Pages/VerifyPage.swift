@@ -17,22 +17,26 @@
           try verifyPage(visit, receipt: [], result: nil)
         },
         ConsoleRoute(.post, "/console/verify", .scope(.verify)) { visit in
-          let given = visit.form.bytes("file") ?? visit.form.bytes("receipt") ?? []
-          let receipt = ReceiptText.isBinary(given) ? given : ReceiptText.trimming(given)
-          guard !receipt.isEmpty else {
-            throw Problem(.badRequest, "no-receipt", "Paste a receipt, or choose a file.")
-          }
-          let app = try visit.app()
-          let verification = try Verification(
-            app, policy: visit.form["policy"], customer: nil, entitlements)
-          let outcome = try await verification.verdict(on: receipt)
-          let result = VerdictResult(
-            outcome, receipt: receipt, recordsVerdicts: app.configuration.recordsVerdicts,
-            canRead: try visit.may(.read) && (visit.login.isForAllApps || outcome.verdict.receipt != nil),
-            firstField: visit.form["fields"].flatMap { Int($0) } ?? 0, at: entitlements.clock())
-          return try verifyPage(visit, receipt: receipt, result: result)
+          try await answer(visit, visit.form.bytes("file") ?? visit.form.bytes("receipt") ?? [])
         },
       ]
+    }
+
+    /// Verifies a receipt, and makes the page with the verdict.
+    func answer(_ visit: ConsoleVisit, _ given: [UInt8]) async throws -> Response {
+      let receipt = ReceiptText.isBinary(given) ? given : ReceiptText.trimming(given)
+      guard !receipt.isEmpty else {
+        throw Problem(.badRequest, "no-receipt", "Paste a receipt, or choose a file.")
+      }
+      let app = try visit.app()
+      let verification = try Verification(
+        app, policy: visit.form["policy"], customer: nil, entitlements)
+      let outcome = try await verification.verdict(on: receipt)
+      let result = VerdictResult(
+        outcome, receipt: receipt, recordsVerdicts: app.configuration.recordsVerdicts,
+        canRead: try visit.may(.read) && (visit.login.isForAllApps || outcome.verdict.receipt != nil),
+        firstField: visit.form["fields"].flatMap { Int($0) } ?? 0, at: entitlements.clock())
+      return try verifyPage(visit, receipt: receipt, result: result)
     }
 
     private func verifyPage(
