@@ -49,7 +49,7 @@ struct ReceiptServer: AsyncParsableCommand {
       version: UserAgent.version,
       subcommands: [
         ServeCommand.self, HealthCommand.self, ImportCommand.self, ForwardingCommand.self, KeysCommand.self,
-        RefundReviewsCommand.self, WebhooksCommand.self,
+        RefundReviewsCommand.self, SettingsCommand.self, WebhooksCommand.self,
       ],
       defaultSubcommand: ServeCommand.self)
   #else

@@ -13,12 +13,15 @@ import stat
 import subprocess
 import threading
 
+import jsonschema
 import pytest
 
 import lives
 from service import Service, program
 
-PAGE = pathlib.Path(__file__).resolve().parents[3] / "Documentation/ReceiptKit.docc/RunReceiptServer.md"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PAGE = ROOT / "Documentation/ReceiptKit.docc/ServerSettings.md"
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "Schemas/receipt-server.schema.json").read_text()))
 SECRET = "whsec_" + "QUFB" * 10
 
 # What Kubernetes puts into each pod for a service `receipt-server` with two ports, and for one `receipt-server-metrics`.
@@ -77,9 +80,163 @@ def test_every_setting_is_in_the_table_and_every_row_is_a_setting(tmp_path):
         r"^app\.demo(\.(?:policy|webhook|entitlement))?(?:(?<=policy)\.default|(?<=webhook)\.w|(?<=entitlement)\.premium)?\."
     )
     names = {pattern.sub(lambda found: f"app.NAME{found[1] + '.NAME' if found[1] else ''}.", name) for name in asked}
-    section = PAGE.read_text().split("### Settings")[1].split("\n### ")[0]
-    rows = re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
-    assert sorted(rows) == sorted(names)
+    rows = re.findall(r"^\| `([^`]+)` \|", PAGE.read_text(), flags=re.MULTILINE)
+    listed = [setting["name"] for setting in listed_settings()]
+    assert sorted(rows) == sorted(names) == sorted(listed) == sorted(SCHEMA.schema["$defs"])
+
+
+def listed_settings(*arguments) -> list[dict]:
+    ended = run("settings", "--json", *arguments)
+    assert ended.returncode == 0, ended
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def test_the_settings_are_listed():
+    [retention] = listed_settings("retention")
+    assert retention["variable"] == "RECEIPT_SERVER_RETENTION_DAYS" and retention["default"] == "0"
+    assert [setting["name"] for setting in listed_settings("SIGTERM")] == ["shutdown.delay"]
+    assert {setting["name"].rsplit(".", 1)[-1] for setting in listed_settings() if setting["secret"]} == {
+        "database", "trail", "checkpoint", "url", "secrets", "authorization",
+    }  # fmt: skip
+    ended = run("settings", "no such thing")
+    assert (ended.returncode, ended.stdout) == (1, "") and "no such thing" in ended.stderr
+
+
+# The schema says the same as the server
+
+
+SCHEMA_CASES = json.loads((ROOT / "Schemas/receipt-server.schema.json").read_text())["$defs"]
+# What else a setting needs to have an effect: settings by their names, for the app `demo`.
+CONTEXTS = {
+    "listen.tls": {"listen.tls.certificates": "chain.pem", "listen.tls.privateKey": "chain.key"},
+    "listen.allowPlainHTTP": {"listen.host": "0.0.0.0"},
+    "metrics.tls": {"metrics.port": 0, "metrics.tls.certificates": "chain.pem", "metrics.tls.privateKey": "chain.key"},
+    "metrics.allowPlainHTTP": {"metrics.host": "0.0.0.0"},
+    "listen.host": {"listen.host": "127.0.0.2", "listen.allowPlainHTTP": True},
+    "metrics.host": {"metrics.allowPlainHTTP": True},
+    "app.demo.consumables": {"app.demo.clientProtocols": ["openiap"]},
+    "app.demo.policies": {"app.demo.policy.trial.bundleIds": ["com.example.app"]},
+    "app.demo.webhooks": {"app.demo.webhook.backend.url": "https://example.com/", "app.demo.webhook.backend.secrets": [SECRET]},
+    "app.demo.webhook": {
+        "app.demo.webhooks": ["w"], "app.demo.webhook.w.url": "https://example.com/", "app.demo.webhook.w.secrets": [SECRET]},
+    "app.demo.forwarding": {"app.demo.forwarding.url": "https://example.com/"},
+    "app.demo.policy.default.xcodeCertificates": {"app.demo.policy.default.environments": ["xcode"]},
+    "app.demo.appStore": {
+        "app.demo.appStore.keyFile": "p256.key", "app.demo.appStore.keyID": "K", "app.demo.appStore.issuerID": "I"},
+    "app.demo.googlePlay": {
+        "app.demo.googlePlay.serviceAccount": "account.json", "app.demo.googlePlay.package": "com.example.app",
+        "app.demo.googlePlay.pushAudience": "https://example.com", "app.demo.googlePlay.pushEmail": "a@example.com"},
+    "app.demo.huawei": {
+        "app.demo.checkers": ["huawei"], "app.demo.huawei.clientID": "1", "app.demo.huawei.clientSecretFile": "secret.txt",
+        "app.demo.huawei.site": "germany"},
+    "app.demo.receiptKit": {"app.demo.checkers": ["receiptkit"], "app.demo.receiptKit.url": "https://example.com"},
+}  # fmt: skip
+# Values in place of an example that names files of a machine that is installed.
+VALUES = {
+    "database": "service.sqlite", "audit.trail": "audit.sqlite", "audit.files": "keys", "audit.checkpoint": "point",
+    "listen.host": "0.0.0.0", "listen.tls.certificates": "chain.pem", "listen.tls.privateKey": "chain.key",
+    "metrics.tls.certificates": "chain.pem", "metrics.tls.privateKey": "chain.key", "apps": ["demo"],
+    "app.demo.policy.default.trust": ["apple", "identity/root.cer"], "app.demo.policy.default.playKeys": ["com.example.app=p256.pub"],
+    "app.demo.policy.default.huaweiKeys": ["com.example.app=p256.pub"], "app.demo.policy.default.xcodeCertificates": ["identity/root.cer"],
+    "app.demo.appStore.keyFile": "p256.key", "app.demo.googlePlay.serviceAccount": "account.json",
+    "app.demo.huawei.clientSecretFile": "secret.txt", "app.demo.receiptKit.keyFile": "secret.txt",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def furnished(folder) -> pathlib.Path:
+    """The folder, with files for the settings that name some."""
+    for command in [
+        "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out p256.key", "openssl pkey -in p256.key -pubout -out p256.pub",
+        "openssl req -x509 -newkey rsa:2048 -nodes -keyout chain.key -out chain.pem -days 2 -subj /CN=localhost",
+    ]:  # fmt: skip
+        subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    rsa = (folder / "chain.key").read_text()
+    (folder / "account.json").write_text(
+        json.dumps({"type": "service_account", "client_email": "a@example.com", "private_key": rsa, "private_key_id": "1",
+                    "token_uri": "https://oauth2.googleapis.com/token"}))  # fmt: skip
+    (folder / "secret.txt").write_text("secret")
+    return folder
+
+
+def settings_for(folder: pathlib.Path, name: str) -> tuple[dict, str, object]:
+    """A configuration in which a setting of the table has an effect; the setting's own name; a right value."""
+    own = {"app": "demo", "policy": "default", "webhook": "w", "entitlement": "premium"}
+    parts = name.split(".")
+    path = ".".join(own[parts[place - 1]] if part == "NAME" else part for place, part in enumerate(parts))
+    settings = configuration(folder)
+    if path.startswith("app.demo.forwarding"):
+        settings["app"]["demo"]["notifications"] = True
+    for prefix, context in CONTEXTS.items():
+        if f"{path}.".startswith(f"{prefix}."):
+            for other, value in context.items():
+                put(settings, other, value)
+    if path == "app.demo.huawei.url":
+        del settings["app"]["demo"]["huawei"]["site"]
+    return settings, path, VALUES.get(path, SCHEMA_CASES[name]["examples"][0])
+
+
+def agrees(folder: pathlib.Path, settings: dict, what: str) -> bool:
+    """Whether the server takes a configuration; the schema must say the same."""
+    ended = checked(folder, settings)
+    assert ended.returncode in (0, 65), ended
+    errors = [error.message for error in SCHEMA.iter_errors(settings)]
+    assert (ended.returncode == 0) == (not errors), f"{what}: {ended.stderr}{errors}"
+    return not errors
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", SCHEMA_CASES)
+def test_the_schema_and_the_server_agree(furnished, name):
+    """Each setting right, of wrong types, out of bounds, with another name, and with dots in its name."""
+    settings, path, right = settings_for(furnished, name)
+    put(settings, path, right)
+    assert agrees(furnished, settings, path)
+    wrong = [5 if isinstance(right, (str, bool, list)) else "text", [right], {"a": right}]
+    definition = SCHEMA_CASES[name]
+    bounds = [definition, *definition.get("anyOf", [])]
+    wrong += [bound["minimum"] - 1 for bound in bounds if "minimum" in bound]
+    wrong += [bound["maximum"] + 1 for bound in bounds if "maximum" in bound]
+    element = definition.get("items", definition)
+    if "enum" in element:
+        wrong += [["no-such-value"] if "items" in definition else "no-such-value"]
+    if isinstance(right, list):
+        wrong += [right[0], [5]]
+    if isinstance(right, bool):
+        wrong += ["true", 1]
+    for value in wrong:
+        changed = json.loads(json.dumps(settings))
+        put(changed, path, value)
+        assert not agrees(furnished, changed, f"{path} = {value}"), f"{path} = {value}"
+    *parents, last = path.split(".")
+    for other in (last.swapcase(), f"{last}s", f"{last}.{last}"):
+        changed = json.loads(json.dumps(settings))
+        put(changed, ".".join([*parents, "x"]), right)
+        group = changed
+        for parent in parents:
+            group = group[parent]
+        group[other] = group.pop("x")
+        assert not agrees(furnished, changed, f"{other} in {parents}")
+    if parents:
+        # A name with dots is the same setting.
+        changed = json.loads(json.dumps(settings))
+        group = changed
+        for parent in parents[:-1]:
+            group = group[parent]
+        del group[parents[-1]][last]
+        group[f"{parents[-1]}.{last}"] = right
+        assert agrees(furnished, changed, f"{parents[-1]}.{last}")
+
+
+def test_the_configurations_that_we_ship_fit_the_schema(folder):
+    for text in [(ROOT / "Packaging/receipt-server.json").read_text(), (folder / "receipt-server.json").read_text()]:
+        SCHEMA.validate(json.loads(text))
+    settings = configuration(folder)
+    assert agrees(folder, {"$schema": "receipt-server.schema.json"} | settings, "$schema")
+    assert not agrees(folder, {"$schema": 5} | settings, "$schema")
+    settings["app"]["demo"]["$schema"] = "a"
+    assert not agrees(folder, settings, "$schema of an app")
+    SCHEMA.check_schema(SCHEMA.schema)
 
 
 # The environment
@@ -395,8 +552,6 @@ def test_health_tells_what_is_answered(folder):
 
 # What a policy accepts, and what a refusal says to change
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-
 
 def policy(**members):
     """Changes the policy of the only app."""
@@ -438,7 +593,7 @@ def test_a_purchase_that_states_no_environment(tmp_path, folder):
     refused = service.post("/v1/verify", data=receipt).json()
     assert refused["reason"]["code"] == "wrong-environment" and "unstatedEnvironment" in refused["reason"]["message"]
     assert service.end() == 0
-    for rule, complaint in [("ask", "undetermined"), ("maybe", "ask, accept or refuse")]:
+    for rule, complaint in [("ask", "undetermined"), ("maybe", "ask, accept, refuse")]:
         service.configure(policy(unstatedEnvironment=rule))
         assert_refused(service.command("serve", "--check-config", check=False), "unstatedEnvironment", complaint)
     service.configure(policy(unstatedEnvironment="ask", playEnvironments=["production", "sandbox"]))

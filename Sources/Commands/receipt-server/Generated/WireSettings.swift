@@ -38,4 +38,33 @@
       }
     }
   }
+
+  /// A checker that runs after the local checks.
+  enum Checker: String, Sendable, Hashable, CaseIterable {
+    /// The App Store is asked about the purchase.
+    case appStore = "app-store"
+    /// Google Play is asked about the purchase.
+    case googlePlay = "google-play"
+    /// Huawei AppGallery is asked about the purchase.
+    case huawei
+    /// What the server itself knows from notifications and answers of the stores. It changes the standing of
+    /// purchases that it knows.
+    case ledger
+    /// The certificates that signed the receipt are checked for revocation.
+    case ocsp
+    /// Another receipt-server is asked.
+    case receiptKit = "receiptkit"
+  }
+
+  extension SettingsGroup {
+    /// The test purchases that count for the named entitlements.
+    enum TestPurchases: String, Sendable, Hashable, CaseIterable {
+      /// Those that the policy `default` accepts.
+      case policy
+      /// All of them.
+      case accept
+      /// None.
+      case refuse
+    }
+  }
 #endif

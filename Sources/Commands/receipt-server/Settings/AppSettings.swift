@@ -16,7 +16,7 @@
     func app(named name: String) throws -> AppConfiguration {
       var policies: [String: ReceiptVerifier] = [:]
       let asksGooglePlay = try names("checkers").contains("google-play")
-      for policy in try names("policies", default: [AppConfiguration.defaultPolicy]) {
+      for policy in try names("policies") {
         policies[policy] = try group("policy", policy).verifier(asksGooglePlay: asksGooglePlay)
       }
       var app = try AppConfiguration(name: name, policies: policies)
@@ -26,7 +26,7 @@
         throw error("consumables", "It has no effect unless \(self.name("clientProtocols")) names openiap.")
       }
       app.recordsVerdicts = bool("record")
-      app.recording.keepsReceipt = bool("keepReceipts", default: true)
+      app.recording.keepsReceipt = bool("keepReceipts")
       if let verifier = policies[AppConfiguration.defaultPolicy] {
         if bool("notifications") { app.appStoreNotifications = NotificationReceiver(verifier: verifier) }
         try addStores(to: &app, verifier)
@@ -46,7 +46,7 @@
     // MARK: Entitlements
 
     private func addEntitlements(to app: inout AppConfiguration) throws {
-      app.transfers = try string("transfers").map { try value($0, "transfers", TransferRule.self) } ?? .move
+      app.transfers = try value("transfers", TransferRule.self) ?? .move
       app.entitlements = try names("entitlements").map { name in
         NamedEntitlement(name: name, products: Set(try group("entitlement", name).names("products")))
       }
@@ -57,11 +57,10 @@
             privateKey: try SigningIdentity.privateKey(inFile: try FileStore.read(settings.path(file))))
         }
       }
-      app.entitlementTokenLifetime = try integer(
-        "entitlementTokenLifetime", 60...31 * 86_400, default: app.entitlementTokenLifetime)
+      app.entitlementTokenLifetime = try integer("entitlementTokenLifetime")
       let ineffective: [(setting: String, isSet: Bool)] = [
         ("familySharing", reader.bool(forKey: "familySharing") != nil),
-        ("testPurchases", string("testPurchases") != nil),
+        ("testPurchases", given("testPurchases") != nil),
         ("testCustomers", app.entitlementRules.testCustomers != nil),
         ("signingKeys", !app.entitlementSigners.isEmpty),
       ]
@@ -75,8 +74,8 @@
 
     private func entitlementRules(of app: AppConfiguration) throws -> EntitlementRules {
       var rules = EntitlementRules()
-      rules.acceptsFamilySharing = bool("familySharing", default: true)
-      let choice = try string("testPurchases").map { try value($0, "testPurchases", TestPurchases.self) }
+      rules.acceptsFamilySharing = bool("familySharing")
+      let choice = try value("testPurchases", TestPurchases.self)
       switch choice ?? .policy {
       case .accept: break
       case .refuse: rules.environments = [.appStore: [.production], .googlePlay: [.production]]
@@ -96,18 +95,10 @@
       return rules
     }
 
-    /// The test purchases that count for the named entitlements.
-    private enum TestPurchases: String, CaseIterable {
-      /// Those that the default policy accepts.
-      case policy
-      case accept
-      case refuse
-    }
-
     /// The old system in the group `forwarding`.
     private var forwardingTarget: PostTarget? {
       get throws {
-        guard let url = reader.string(forKey: "url", isSecret: true) else {
+        guard let url = string("url") else {
           guard reader.bool(forKey: "allowPrivateNetworks") == nil else {
             throw error("allowPrivateNetworks", "It has no effect without \(name("url")).")
           }
@@ -118,18 +109,18 @@
     }
 
     private func webhook(named name: String) throws -> WebhookEndpoint {
-      guard let url = reader.string(forKey: "url", isSecret: true) else {
+      guard let url = string("url") else {
         throw error("url", "Name the URL that changes are posted to.")
       }
-      let secrets = try reader.stringArray(forKey: "secrets", isSecret: true, default: []).map { text in
+      let secrets = try strings("secrets").map { text in
         guard let secret = StandardWebhookSigner.secret(text) else {
           throw error(
             "secrets", "A secret is whsec_ and 24 to 64 bytes in base64, as Standard Webhooks says.")
         }
         return secret
       }
-      let format = try string("format").map { try value($0, "format", WebhookFormat.self) } ?? .standard
-      let authorization = reader.string(forKey: "authorization", isSecret: true)
+      let format = try value("format", WebhookFormat.self) ?? .standard
+      let authorization = string("authorization")
       if let authorization, authorization.isEmpty || !authorization.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) {
         throw error("authorization", "It takes visible ASCII characters and spaces.")
       }
@@ -145,22 +136,23 @@
 
     /// Creates a policy's verifier. If Google Play is asked about the app's purchases, it states their environment.
     private func verifier(asksGooglePlay: Bool) throws -> ReceiptVerifier {
-      guard let bundleIds = reader.stringArray(forKey: "bundleIds"), !bundleIds.isEmpty else {
+      let bundleIds = strings("bundleIds")
+      guard !bundleIds.isEmpty else {
         throw error("bundleIds", "Name the bundle identifiers whose receipts are accepted.")
       }
       var policy = VerificationPolicy(
         bundleIds: .oneOf(Set(bundleIds)),
         environments: Set(try values("environments", ReceiptEnvironment.Category.self) ?? [.production]))
       policy.appAppleId = reader.int(forKey: "appAppleId").map(Int64.init)
-      policy.maximumAge = reader.double(forKey: "maximumAge")
-      policy.allowedClockSkew = reader.double(forKey: "allowedClockSkew", default: policy.allowedClockSkew)
+      policy.maximumAge = double("maximumAge")
+      policy.allowedClockSkew = double("allowedClockSkew") ?? policy.allowedClockSkew
       policy.requiresCurrentPurchase = bool("requireCurrent")
       if let kinds = try values("kinds", ReceiptKind.self) { policy.kinds = Set(kinds) }
       if let algorithms = try values("algorithms", ReceiptAlgorithm.self) {
         policy.algorithms = Set(algorithms)
       }
       for (name, store) in [("playKeys", PurchaseStore.googlePlay), ("huaweiKeys", .huawei)] {
-        for entry in reader.stringArray(forKey: ConfigKey([name]), default: []) {
+        for entry in strings(name) {
           let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
           guard parts.count == 2 else { throw error(name, "A key is given as PACKAGE=FILE.") }
           let key = try reading(parts[1], name) { try PublicKey(inFile: $0) }
@@ -172,10 +164,8 @@
           policy.otherStores[store] = Set(accepted)
         }
       }
-      let rule = string("unstatedEnvironment") ?? (asksGooglePlay ? "ask" : "accept")
-      guard let rule = UnstatedEnvironmentRule(rawValue: rule) else {
-        throw error("unstatedEnvironment", "It takes ask, accept or refuse.")
-      }
+      let rule =
+        try value("unstatedEnvironment", UnstatedEnvironmentRule.self) ?? (asksGooglePlay ? .ask : .accept)
       let hasPlayKeys = policy.appKeys.all.contains { $0.store == .googlePlay }
       let accepted = policy.otherStores[.googlePlay] ?? policy.environments
       guard
@@ -187,7 +177,7 @@
         )
       }
       policy.unstatedEnvironment = rule
-      let xcode = try reader.stringArray(forKey: "xcodeCertificates", default: []).flatMap { name in
+      let xcode = try strings("xcodeCertificates").flatMap { name in
         try reading(name, "xcodeCertificates") { try Certificate.certificates(in: $0) }
       }
       if !xcode.isEmpty {
@@ -200,7 +190,7 @@
       }
       var anchors = TrustAnchors()
       var intermediates: [Certificate] = []
-      for name in reader.stringArray(forKey: "trust", default: ["apple"]) {
+      for name in strings("trust") {
         guard name != "apple" else {
           anchors = anchors.union(.apple)
           intermediates += TrustAnchors.appleIntermediates

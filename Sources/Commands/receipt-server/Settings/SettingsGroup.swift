@@ -15,21 +15,27 @@
     let transport: any HTTPTransport
     /// The name of the group with a dot; empty for all settings.
     private let prefix: String
+    /// The same with `NAME` for own names, as in the table of settings.
+    private let pattern: String
 
     init(
       _ settings: SettingsReader, _ transport: any HTTPTransport, _ reader: ConfigReader? = nil,
-      prefix: String = ""
+      prefix: String = "", pattern: String = ""
     ) {
       self.reader = reader ?? settings.reader
       self.settings = settings
       self.transport = transport
       self.prefix = prefix
+      self.pattern = pattern
     }
 
-    func group(_ path: String...) -> SettingsGroup {
-      SettingsGroup(
+    /// A group below this one: its name, and the own name of an app, a policy, an entitlement or a webhook.
+    func group(_ name: String, _ ownName: String? = nil) -> SettingsGroup {
+      let path = [name] + (ownName.map { [$0] } ?? [])
+      return SettingsGroup(
         settings, transport, reader.scoped(to: ConfigKey(path)),
-        prefix: "\(prefix)\(path.joined(separator: ".")).")
+        prefix: "\(prefix)\(path.joined(separator: ".")).",
+        pattern: "\(pattern)\(name).\(ownName == nil ? "" : "NAME.")")
     }
 
     func name(_ name: String) -> String { prefix + name }
@@ -40,18 +46,35 @@
 
     // MARK: Values
 
-    func string(_ name: String) -> String? { reader.string(forKey: ConfigKey(name)) }
+    /// The row of a setting in the table of settings, which has its default and its bounds.
+    private func row(_ name: String) -> Setting { Setting.named(pattern + name) }
 
-    func bool(_ name: String, default usual: Bool = false) -> Bool {
-      reader.bool(forKey: ConfigKey(name), default: usual)
+    /// The value of a setting that is given; `nil` otherwise, whatever its default.
+    func given(_ name: String) -> String? {
+      reader.string(forKey: ConfigKey(name), isSecret: row(name).isSecret)
     }
 
-    func integer(_ name: String, _ range: ClosedRange<Int>, default usual: Int) throws -> Int {
-      let value = reader.int(forKey: ConfigKey(name), default: usual)
-      guard range ~= value else {
-        throw error(name, "It takes \(range.lowerBound) to \(range.upperBound).")
-      }
-      return value
+    func string(_ name: String) -> String? { given(name) ?? row(name).initial }
+
+    func strings(_ name: String) -> [String] {
+      let row = row(name)
+      return reader.stringArray(forKey: ConfigKey(name), isSecret: row.isSecret) ?? row.initialElements
+    }
+
+    func bool(_ name: String) -> Bool {
+      reader.bool(forKey: ConfigKey(name), default: row(name).initial == "true")
+    }
+
+    func double(_ name: String) -> Double? {
+      reader.double(forKey: ConfigKey(name)) ?? row(name).initial.flatMap(Double.init)
+    }
+
+    /// An integer, which is within the bounds of the table.
+    func integer(_ name: String) throws -> Int {
+      let row = row(name)
+      let value = reader.int(forKey: ConfigKey(name)) ?? row.initial.flatMap { Int($0) } ?? 0
+      guard let bounds = row.bounds, !(bounds ~= value) else { return value }
+      throw error(name, "It takes \(bounds.lowerBound) to \(bounds.upperBound).")
     }
 
     func path(_ name: String) -> String? { string(name).map(settings.path) }
@@ -60,8 +83,8 @@
     ///
     /// - Throws: `ServiceConfigurationError` if it has a name twice: one of both entries would have no effect, or only
     ///   part of its effect.
-    func names(_ name: String, default usual: [String] = []) throws -> [String] {
-      let names = reader.stringArray(forKey: ConfigKey(name), default: usual)
+    func names(_ name: String) throws -> [String] {
+      let names = strings(name)
       var seen: Set<String> = []
       if let twice = names.first(where: { !seen.insert($0).inserted }) {
         throw error(name, "It names \"\(twice)\" more than once.")
@@ -69,10 +92,19 @@
       return names
     }
 
+    /// The values of a list; `nil` if it is not given and has no default.
     func values<Value: RawRepresentable<String> & CaseIterable>(
       _ name: String, _ type: Value.Type
     ) throws -> [Value]? {
-      try reader.stringArray(forKey: ConfigKey([name]))?.map { try value($0, name, type) }
+      let isGiven = reader.stringArray(forKey: ConfigKey(name)) != nil || row(name).initial != nil
+      return isGiven ? try strings(name).map { try value($0, name, type) } : nil
+    }
+
+    /// One value; `nil` if it is not given and has no default.
+    func value<Value: RawRepresentable<String> & CaseIterable>(
+      _ name: String, _ type: Value.Type
+    ) throws -> Value? {
+      try string(name).map { try value($0, name, type) }
     }
 
     func value<Value: RawRepresentable<String> & CaseIterable>(

@@ -54,7 +54,10 @@
       if let file {
         do {
           let contents = [UInt8](try Data(contentsOf: URL(filePath: file)))
-          given += Self.settings(in: try JSONValue(parsing: contents), "").map {
+          // An editor's reference to the schema is no setting.
+          given += Self.settings(in: try JSONValue(parsing: contents), "").filter {
+            $0.name != "$schema" || $0.value.string == nil
+          }.map {
             Given(name: $0.name, place: "\(file): \($0.name)", value: $0.value)
           }
           providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(file)))

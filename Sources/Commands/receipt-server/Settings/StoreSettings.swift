@@ -24,35 +24,31 @@
       if serviceURL == nil, serviceKey != nil {
         throw error("receiptKit.keyFile", "It needs receiptKit.url.")
       }
-      let checkers = try names("checkers")
+      let checkers = try names("checkers").map { try value($0, "checkers", Checker.self) }
       // For other stores, credentials have a second use: asking the store about entitlements.
       for (checker, setting, isSet) in [
-        ("huawei", "huawei", huawei != nil), ("receiptkit", "receiptKit", serviceURL != nil),
+        (Checker.huawei, "huawei", huawei != nil), (.receiptKit, "receiptKit", serviceURL != nil),
       ] where isSet && !checkers.contains(checker) {
-        throw error(setting, "It has no effect unless \(name("checkers")) names \"\(checker)\".")
+        throw error(setting, "It has no effect unless \(name("checkers")) names \"\(checker.rawValue)\".")
       }
       for checker in checkers {
         func required<Client>(_ client: Client?, _ setting: String) throws -> Client {
-          guard let client else { throw error("checkers", "\"\(checker)\" needs \(name(setting)).") }
+          guard let client else { throw error("checkers", "\"\(checker.rawValue)\" needs \(name(setting)).") }
           return client
         }
         switch checker {
-        case "app-store":
+        case .appStore:
           let clients = try required(appStore.isEmpty ? nil : appStore, "appStore.keyFile")
           app.checkers.append(AppStoreServerChecker(clients: clients))
-        case "google-play":
+        case .googlePlay:
           app.checkers.append(
             GooglePlayChecker(client: try required(googlePlay, "googlePlay.serviceAccount")))
-        case "huawei": app.checkers.append(try required(huawei, "huawei.clientID"))
-        case "receiptkit":
+        case .huawei: app.checkers.append(try required(huawei, "huawei.clientID"))
+        case .receiptKit:
           let service = try required(serviceURL, "receiptKit.url")
           app.checkers.append(ReceiptServiceChecker(service, transport: transport, token: serviceKey))
-        case "ledger": app.consultsLedger = true
-        case "ocsp": app.checkers.append(RevocationChecker(transport: transport))
-        default:
-          throw error(
-            "checkers",
-            "\"\(checker)\" is unknown. Use app-store, google-play, huawei, ledger, ocsp or receiptkit.")
+        case .ledger: app.consultsLedger = true
+        case .ocsp: app.checkers.append(RevocationChecker(transport: transport))
         }
       }
       app.lookup = PurchaseLookup(
