@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "ReceiptService", targets: ["ReceiptService"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
     .executable(name: "receipt-server", targets: ["receipt-server"]),
+    .executable(name: "store-emulator", targets: ["store-emulator"]),
   ],
   traits: [
     .trait(

@@ -109,7 +109,7 @@
             group.addTask { [options] in try? await port.listener.serve(apps, options.serving) }
           }
           for store in place.stores {
-            group.addTask { await store.run { ToolFailure.write("app-store-emulator: \($0)\n") } }
+            group.addTask { await store.run { ToolFailure.write("store-emulator: \($0)\n") } }
           }
           for store in place.play.stores { group.addTask { await store.run() } }
         }

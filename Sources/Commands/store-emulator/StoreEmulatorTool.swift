@@ -4,6 +4,7 @@ import AppStoreEmulator
 import ArgumentParser
 import Foundation
 import ReceiptBytes
+import ReceiptHTTP
 import ReceiptSigning
 
 @main
@@ -42,7 +43,8 @@ struct StoreEmulatorTool: AsyncParsableCommand {
         66  an identity, key or certificate cannot be read
         69  it was built without the trait Server, or no port could be opened
         73  the state directory cannot be written
-      """)
+      """,
+    version: UserAgent.version)
 
   @OptionGroup(title: "SERVING")
   var serving: ServingOptions
