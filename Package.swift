@@ -526,6 +526,14 @@ if let only = Context.environment["RECEIPTKIT_ONLY_TESTS"] {
   package.targets.removeAll { $0.type == .test && $0.name != only }
 }
 
+// scripts/quickstart and the Containerfile: the programs, without tests, benchmarks and tools, whose folders may be missing.
+if Context.environment["RECEIPTKIT_PROGRAMS"] != nil {
+  let folders = ["Benchmarks/", "FuzzTesting/", "Tests/", "Tools/"]
+  package.targets.removeAll { target in
+    target.type == .test || folders.contains { target.path?.hasPrefix($0) ?? false }
+  }
+}
+
 // scripts/fuzz: a package of its own, which sees no more than products.
 if Context.environment["RECEIPTKIT_FUZZ"] != nil {
   package.products.append(.library(name: "ReceiptInspection", targets: ["ReceiptInspection"]))
