@@ -24,6 +24,7 @@ SIMPLE = {
     "Int64": {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
     "Count": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 2**53 - 1}, TEXT | {"pattern": "^[0-9]{16,20}$"}]},
     "Instant": TEXT | {"format": "date-time", "pattern": r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"},
+    "Secret": TEXT | {"format": "password"},
     "Digest": TEXT | {"pattern": "^[0-9a-f]{64}$"},
     "Environment": {"enum": ["Production", "Sandbox", "Xcode", "LocalTesting"]},
     "Code": TEXT | {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
@@ -165,6 +166,7 @@ SWIFT = {
     "Instant": "Timestamp",
     "Environment": "ReceiptEnvironment",
     "Digest": "String",
+    "Secret": "String",
     "Code": "String",
     "JSON": "JSONValue",
     "AuditEntry": "EntryReport",
@@ -225,13 +227,11 @@ enum Output {{
     }
 
 
-def components(tool: list[Table], own: list[Table]) -> dict:
-    """The schemas of the service's API, by their names."""
+def components(tool: list[Table], own: list[Table], names: set[str]) -> dict:
+    """The schemas of the service's API, by their names: its own, and those of `names` that the tool has as well."""
     schema, used = Schema(tool + own, "#/components/schemas/"), {}
-    for table in own:
+    for table in own + [table for table in tool if table.name in names]:
         schema.value(table.name, used)
-    for name in ["verdict", "inspection", "audit-entry"]:
-        schema.value(name, used)
     return {name: used[name] for name in sorted(used)}
 
 

@@ -9,13 +9,22 @@
        "openapi": "3.1.0",
        "info": {
         "title": "ReceiptKit",
-        "description": "Verifies receipts, keeps entitlements and an audit trail. Each operation needs a key with the scope that its security requirement names.",
+        "description": "Verifies receipts, keeps entitlements and an audit trail. Each operation needs a key with the scope that its security requirement names. A request that got no answer, or a status of `x-retryable-statuses`, may be sent again if its operation is `x-idempotent`, or if its body has the member `x-idempotency-identifier`. Members and words may be added to answers without notice: ignore those that you do not know.",
         "version": "1"
        },
        "servers": [
         {
          "url": "/"
         }
+       ],
+       "x-retryable-statuses": [
+        408,
+        425,
+        429,
+        500,
+        502,
+        503,
+        504
        ],
        "paths": {
         "/v1/verify": {
@@ -29,6 +38,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "policy",
@@ -99,6 +109,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -115,6 +130,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "policy",
@@ -182,6 +198,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -198,6 +219,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "policy",
@@ -273,6 +295,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -289,6 +316,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [],
           "requestBody": {
            "required": true,
@@ -339,6 +367,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -355,6 +388,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -394,6 +428,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -410,6 +449,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -449,6 +489,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -465,6 +510,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -474,6 +520,14 @@
             "schema": {
              "type": "string",
              "minLength": 1
+            }
+           },
+           {
+            "name": "If-None-Match",
+            "in": "header",
+            "description": "The `ETag` of the answer that is known.",
+            "schema": {
+             "type": "string"
             }
            },
            {
@@ -499,10 +553,20 @@
                "$ref": "#/components/schemas/Text"
               }
              }
+            },
+            "headers": {
+             "ETag": {
+              "$ref": "#/components/headers/EntityTag"
+             }
             }
            },
            "304": {
-            "description": "They are as in the answer whose `ETag` the request has in `If-None-Match`."
+            "description": "They are as in the answer whose `ETag` the request has in `If-None-Match`.",
+            "headers": {
+             "ETag": {
+              "$ref": "#/components/headers/EntityTag"
+             }
+            }
            },
            "406": {
             "description": "The app has no key that signs.",
@@ -522,6 +586,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -538,6 +607,11 @@
             ]
            }
           ],
+          "x-idempotent": false,
+          "x-idempotency-identifier": {
+           "member": "id",
+           "prefix": "gr_"
+          },
           "parameters": [
            {
             "name": "id",
@@ -627,6 +701,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -643,6 +722,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -710,6 +790,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -726,6 +811,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "state",
@@ -773,6 +859,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -789,6 +880,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -828,6 +920,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -844,6 +941,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -903,6 +1001,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -919,6 +1022,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -1008,6 +1112,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1024,6 +1133,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -1093,6 +1203,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1103,6 +1218,7 @@
           "operationId": "getKeySet",
           "summary": "The public keys that verify the signed entitlements of an app.",
           "security": [],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "app",
@@ -1144,6 +1260,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1160,6 +1281,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -1252,6 +1374,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1268,6 +1395,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -1307,6 +1435,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1323,6 +1456,12 @@
             ]
            }
           ],
+          "x-idempotent": true,
+          "x-page": {
+           "parameter": "since",
+           "items": "changes",
+           "next": "changes.sequence"
+          },
           "parameters": [
            {
             "name": "since",
@@ -1397,6 +1536,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1407,6 +1551,7 @@
           "operationId": "receiveNotification",
           "summary": "Takes notifications of the App Store (version 2) and pushes of Google Play. What is sent proves itself.",
           "security": [],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "app",
@@ -1481,6 +1626,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1497,6 +1647,12 @@
             ]
            }
           ],
+          "x-idempotent": true,
+          "x-page": {
+           "parameter": "before",
+           "items": "entries",
+           "next": "before"
+          },
           "parameters": [
            {
             "name": "original",
@@ -1586,6 +1742,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1602,6 +1763,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "index",
@@ -1642,6 +1804,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1658,6 +1825,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "index",
@@ -1698,6 +1866,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1714,6 +1887,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "file",
@@ -1750,6 +1924,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1766,6 +1945,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "app",
@@ -1795,6 +1975,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1811,6 +1996,12 @@
             ]
            }
           ],
+          "x-idempotent": true,
+          "x-page": {
+           "parameter": "since",
+           "items": "letters",
+           "next": "letters.change.sequence"
+          },
           "parameters": [
            {
             "name": "endpoint",
@@ -1870,6 +2061,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1886,6 +2082,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "endpoint",
@@ -1933,6 +2130,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1949,6 +2151,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [],
           "responses": {
            "200": {
@@ -1969,6 +2172,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -1983,6 +2191,7 @@
             ]
            }
           ],
+          "x-idempotent": false,
           "parameters": [],
           "requestBody": {
            "required": true,
@@ -2013,6 +2222,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2029,6 +2243,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "id",
@@ -2053,6 +2268,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2069,6 +2289,12 @@
             ]
            }
           ],
+          "x-idempotent": true,
+          "x-page": {
+           "parameter": "before",
+           "items": "acts",
+           "next": "acts.sequence"
+          },
           "parameters": [
            {
             "name": "before",
@@ -2110,6 +2336,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2120,6 +2351,7 @@
           "operationId": "getHealth",
           "summary": "The health check: the process answers.",
           "security": [],
+          "x-idempotent": true,
           "parameters": [],
           "responses": {
            "200": {
@@ -2140,6 +2372,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2150,6 +2387,7 @@
           "operationId": "getDescription",
           "summary": "The description of this API, in OpenAPI 3.1.",
           "security": [],
+          "x-idempotent": true,
           "parameters": [],
           "responses": {
            "200": {
@@ -2170,6 +2408,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2180,6 +2423,7 @@
           "operationId": "getReadiness",
           "summary": "The readiness check: database and audit trail take writes, and no shutdown has begun.",
           "security": [],
+          "x-idempotent": true,
           "parameters": [],
           "responses": {
            "200": {
@@ -2210,6 +2454,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2231,6 +2480,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [],
           "requestBody": {
            "required": true,
@@ -2320,6 +2570,11 @@
               "schema": {
                "$ref": "#/components/schemas/Problem"
               }
+             }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
              }
             }
            }
@@ -2342,6 +2597,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [],
           "requestBody": {
            "required": true,
@@ -2431,6 +2687,11 @@
               "schema": {
                "$ref": "#/components/schemas/Problem"
               }
+             }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
              }
             }
            }
@@ -2453,6 +2714,7 @@
             ]
            }
           ],
+          "x-idempotent": true,
           "parameters": [],
           "requestBody": {
            "required": true,
@@ -2543,6 +2805,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2552,7 +2819,20 @@
          "post": {
           "operationId": "verifyReceipt",
           "summary": "Verifies an app receipt for a server made for Apple's deprecated service of this name, and answers as that does. For apps whose settings open the protocol.",
-          "security": [],
+          "security": [
+           {},
+           {
+            "key": [
+             "client"
+            ]
+           },
+           {
+            "key": [
+             "verify"
+            ]
+           }
+          ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "apiKey",
@@ -2600,6 +2880,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2609,7 +2894,20 @@
          "post": {
           "operationId": "validateCordovaPurchase",
           "summary": "Verifies a purchase for an app that uses cordova-plugin-purchase, and answers as its validator does. For apps whose settings open the protocol.",
-          "security": [],
+          "security": [
+           {},
+           {
+            "key": [
+             "client"
+            ]
+           },
+           {
+            "key": [
+             "verify"
+            ]
+           }
+          ],
+          "x-idempotent": true,
           "parameters": [
            {
             "name": "apiKey",
@@ -2675,6 +2973,11 @@
                "$ref": "#/components/schemas/Problem"
               }
              }
+            },
+            "headers": {
+             "Retry-After": {
+              "$ref": "#/components/headers/RetryAfter"
+             }
             }
            }
           }
@@ -2682,6 +2985,21 @@
         }
        },
        "components": {
+        "headers": {
+         "RetryAfter": {
+          "description": "The seconds after which the request may be sent again.",
+          "schema": {
+           "type": "integer",
+           "minimum": 0
+          }
+         },
+         "EntityTag": {
+          "description": "Identifies the answer, for `If-None-Match`.",
+          "schema": {
+           "type": "string"
+          }
+         }
+        },
         "securitySchemes": {
          "key": {
           "type": "http",
@@ -4286,7 +4604,8 @@
            },
            "password": {
             "description": "A key of this server.",
-            "type": "string"
+            "type": "string",
+            "format": "password"
            },
            "exclude-old-transactions": {
             "description": "`true` for only the newest transaction of each subscription.",
@@ -5132,7 +5451,8 @@
            },
            "key": {
             "description": "The key: send it in the header `Authorization`, after `Bearer `.",
-            "type": "string"
+            "type": "string",
+            "format": "password"
            }
           },
           "required": [
@@ -5165,6 +5485,93 @@
            "type",
            "version",
            "keys"
+          ],
+          "additionalProperties": false
+         },
+         "lookup": {
+          "description": "The answer of a store about a purchase that is named by a reference.",
+          "type": "object",
+          "properties": {
+           "type": {
+            "const": "lookup"
+           },
+           "version": {
+            "const": 1
+           },
+           "store": {
+            "description": "The store: `app-store`, `google-play` or `huawei`.",
+            "type": "string"
+           },
+           "verdict": {
+            "description": "Whether the store knows the purchase, and the policy accepts it.",
+            "$ref": "#/components/schemas/VerdictWord"
+           },
+           "format": {
+            "description": "The kind of receipt that the store signs for such a purchase.",
+            "type": "string"
+           },
+           "reason": {
+            "description": "Why it is not valid.",
+            "$ref": "#/components/schemas/Reason"
+           },
+           "retryable": {
+            "description": "Undetermined: `true` if trying again later may give an answer.",
+            "type": "boolean"
+           },
+           "environment": {
+            "description": "The store's environment.",
+            "enum": [
+             "Production",
+             "Sandbox",
+             "Xcode",
+             "LocalTesting"
+            ]
+           },
+           "bundleId": {
+            "description": "The app, by its bundle identifier or package name.",
+            "type": "string"
+           },
+           "standing": {
+            "description": "Whether what was bought stands now: `active` if one of the purchases is, else that of the one that changed last.",
+            "$ref": "#/components/schemas/Standing"
+           },
+           "grantsAccess": {
+            "description": "`true` if a purchase is active. Grant nothing without it.",
+            "type": "boolean"
+           },
+           "transactions": {
+            "description": "The purchases; none where the purchase is not valid.",
+            "type": "array",
+            "items": {
+             "$ref": "#/components/schemas/Purchase"
+            }
+           },
+           "entry": {
+            "description": "Over HTTP: the entry of the audit trail that records the answer.",
+            "anyOf": [
+             {
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 9007199254740991
+             },
+             {
+              "type": "string",
+              "pattern": "^[0-9]{16,20}$"
+             }
+            ]
+           },
+           "repeated": {
+            "description": "Over HTTP: `true` if it was recorded before.",
+            "type": "boolean"
+           }
+          },
+          "required": [
+           "type",
+           "version",
+           "store",
+           "verdict",
+           "format",
+           "transactions"
           ],
           "additionalProperties": false
          },
