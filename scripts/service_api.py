@@ -12,6 +12,7 @@ import re
 import sys
 
 import output_schemas
+import service_clients
 
 FOLDER = "Sources/Server/ReceiptService/Generated"
 DESCRIPTION = "Schemas/receipt-server/openapi.json"
@@ -161,17 +162,17 @@ def messages(tables) -> str:
 
 def files(tool: pathlib.Path, service: pathlib.Path) -> dict[str, str]:
     """The generated files, by their paths."""
-    tables = output_schemas.read(service, "Service.wire")
+    tables, printed = output_schemas.read(service, "Service.wire"), output_schemas.read(tool)
     routes = read(service / "Routes.wire")
     frame = json.loads((service / "OpenAPI.json").read_text())
     answered = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps([route.described() for route in routes])))
-    schemas = output_schemas.components(output_schemas.read(tool), tables, answered)
+    schemas = output_schemas.components(printed, tables, answered)
     if missing := answered - schemas.keys() - frame["components"]["schemas"].keys():
         sys.exit(f"wire-types: Routes.wire names {', '.join(sorted(missing))}, which no table has")
     text = description(routes, frame, schemas)
     indented = "\n".join("      " + line for line in text.splitlines())
     operations = "\n".join(route.swift().strip() + "\n" for route in routes)
-    return {
+    return service_clients.files(text, tables + printed) | {
         DESCRIPTION: text + "\n",
         f"{FOLDER}/OpenAPIDescription.swift": LICENSE.format("receipt-service and WireTypes/receipt-tool")
         + f"""#if Server
