@@ -21,10 +21,11 @@ public struct ReceiptDigests: Sendable, Hashable {
   /// Returns `true` if an entry is about this receipt, which it names by its identity if its signature was found valid.
   ///
   /// A file that contains only the bytes which a genuine receipt's signature covers has that receipt's identity as the
-  /// digest of its bytes. An entry about such a file is not about the receipt.
+  /// digest of its bytes. An entry about such a file is not about the receipt, and one about the receipt is not about the
+  /// file.
   package func areNamed(in facts: EntryFacts) -> Bool {
     guard let receipt = facts.receipt else { return false }
-    return receipt == encoding || receipt == identity && facts.encoding != receipt
+    return facts.encoding ?? receipt == encoding || receipt == identity && facts.encoding != receipt
   }
 }
 

@@ -174,6 +174,8 @@ import Testing
     #expect(try await log.append(genuine).map(\.isRepeat).first == false)
     #expect(!digests.areNamed(in: forged[0].facts))
     #expect(digests.areNamed(in: genuine[0].facts))
+    #expect(ReceiptDigests(of: content).areNamed(in: forged[0].facts))
+    #expect(!ReceiptDigests(of: content).areNamed(in: genuine[0].facts))
     let found = try log.withView { try $0.entries(receipt: digests).map(\.index) }
     #expect(found == [1])
     // A limit is of what is found, not of what is looked at.
