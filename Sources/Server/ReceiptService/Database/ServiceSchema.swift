@@ -184,6 +184,15 @@
             PRIMARY KEY(app, input))
           """,
         ],
+        [
+          // The deliveries that webhook endpoints took. time: the time at which the endpoint took the change last.
+          """
+          CREATE TABLE delivered(
+            app TEXT NOT NULL, endpoint TEXT NOT NULL, change BIGINT NOT NULL, time BIGINT NOT NULL,
+            PRIMARY KEY(app, endpoint, change))
+          """,
+          "CREATE INDEX delivered_change ON delivered(change)",
+        ],
       ]
     }
 

@@ -171,7 +171,7 @@
         if told.contains(where: { $0 != nil && $0 != customer }) {
           try anonymize(sequence, told, row.bytes(3))
         } else {
-          try remove("deliveries", "change = $1", .integer(sequence))
+          for table in ["deliveries", "delivered"] { try remove(table, "change = $1", .integer(sequence)) }
           try remove("changes", "sequence = $1", .integer(sequence))
           removed = sequence
         }

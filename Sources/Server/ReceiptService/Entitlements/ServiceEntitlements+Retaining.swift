@@ -26,6 +26,9 @@
             ORDER BY time LIMIT $2)
           RETURNING sequence, app
           """, values)
+        for change in changes {
+          try session.run("DELETE FROM delivered WHERE change = $1", .integer(change.integer(0)))
+        }
         for (app, changes) in Dictionary(grouping: changes, by: { $0.text(1) }) {
           try RemovedChanges.note(changes.map { $0.integer(0) }.max() ?? 0, app: app, in: session)
         }

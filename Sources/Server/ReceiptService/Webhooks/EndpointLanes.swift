@@ -155,8 +155,14 @@
       }
     }
 
-    func remove(_ change: Int64) throws {
+    /// Removes a delivery that the endpoint took, and notes when.
+    func complete(_ change: Int64, at now: Timestamp) throws {
       try run("DELETE FROM deliveries WHERE \(Self.ofDelivery)", .integer(change))
+      try run(
+        """
+        INSERT INTO delivered(app, endpoint, change, time) VALUES ($1, $2, $3, $4)
+        ON CONFLICT(app, endpoint, change) DO UPDATE SET time = excluded.time
+        """, .integer(change), .integer(now.milliseconds))
     }
 
     func note(_ error: String, attempts: Int, isDead: Bool, _ change: Int64) throws {

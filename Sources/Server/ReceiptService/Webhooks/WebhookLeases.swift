@@ -54,8 +54,8 @@
 
   /// The outcome of an attempt.
   enum LeaseEnding: Sendable, Hashable {
-    /// Remove the delivery.
-    case remove
+    /// Remove the delivery, which the endpoint took.
+    case complete
     /// Store the failure, and try again at this time.
     case retry(at: Timestamp, error: String, attempts: Int)
     /// Store the failure, and make the delivery a dead letter.
@@ -70,7 +70,7 @@
     ///   - random: A number from 0 to 1 that spreads the attempts after a failure.
     init(of outcome: WebhookQueue.Outcome, after attempts: Int, at now: Timestamp, random: Double) {
       switch outcome {
-      case .delivered: self = .remove
+      case .delivered: self = .complete
       case .interrupted: self = .release
       case .dead(let error): self = .giveUp(error: error, attempts: attempts + 1)
       case .failed(let error, let retryAfter):

@@ -84,7 +84,7 @@
         else { return }
         var due = now
         switch LeaseEnding(of: outcome, after: lease.attempts, at: now, random: random) {
-        case .remove: try lanes.remove(change)
+        case .complete: try lanes.complete(change, at: now)
         case .retry(let instant, let error, let attempts):
           due = instant
           try lanes.note(error, attempts: attempts, isDead: false, change)

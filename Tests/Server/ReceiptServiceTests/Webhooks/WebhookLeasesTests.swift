@@ -60,7 +60,7 @@
       func ending(_ outcome: WebhookQueue.Outcome, after attempts: Int) -> LeaseEnding {
         LeaseEnding(of: outcome, after: attempts, at: Self.now, random: 0.5)
       }
-      #expect(ending(.delivered, after: 0) == .remove)
+      #expect(ending(.delivered, after: 0) == .complete)
       #expect(ending(.interrupted, after: 9) == .release)
       #expect(ending(.dead("gone"), after: 0) == .giveUp(error: "gone", attempts: 1))
       for (attempts, delay) in WebhookQueue.delays.enumerated() {
