@@ -99,7 +99,7 @@ class Session:
 
         return re.sub(r"(:|: |port[ =]|\.py )(80\d\d|9000)\b", free, text)
 
-    def run(self, command: Command) -> subprocess.CompletedProcess:
+    def run(self, command: Command, timeout: float = 120) -> subprocess.CompletedProcess:
         text = self.with_free_ports(command.text)
         if text.endswith(" &"):
             text = text.removesuffix(" &")
@@ -119,7 +119,7 @@ class Session:
         after = f"status=$?; pwd > {self.state}/folder; env -0 > {self.state}/environment; exit $status"
         done = subprocess.run(
             ["bash", "-c", f"{text}\n{after}"],
-            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL,
         )
         self.folder = pathlib.Path((self.state / "folder").read_text().rstrip("\n"))
         variables = (self.state / "environment").read_text().split("\0")
