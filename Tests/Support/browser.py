@@ -36,6 +36,14 @@ class Browser:
     def close(self):
         self.driver.quit()
 
+    def log_in(self, server, key: str | None = None):
+        """Into the console of a server, with the keyboard: the field has the focus when the page is there."""
+        self.command("Network.clearBrowserCookies")
+        self.driver.get(server.url + "/console")
+        self.press(key or server.key)
+        self.press(Keys.ENTER)
+        self.wait_for(lambda: self.title == "Home")
+
     # What it is
 
     def width(self, pixels: int, height: int = 900):
@@ -43,7 +51,9 @@ class Browser:
 
     def scheme(self, name: str):
         """`light` or `dark`."""
-        self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+        # Without the transitions, in which colours are between two.
+        features = {"prefers-color-scheme": name, "prefers-reduced-motion": "reduce"}
+        self.command("Emulation.setEmulatedMedia", features=[{"name": n, "value": v} for n, v in features.items()])
 
     def command(self, name: str, **parameters):
         return self.driver.execute_cdp_cmd(name, parameters)

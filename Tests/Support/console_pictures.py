@@ -10,37 +10,10 @@ import tempfile
 
 from browser import DESKTOP, PHONE, Browser
 from independent import pki
-from living_shop import PERSON, REVIEWED, SUBSCRIPTION, LivingShop
-from selenium.webdriver.common.keys import Keys
+from living_shop import PAGES, LivingShop
 
-PAGES = {
-    "home": "/console",
-    "verify": "/console/verify",
-    "transactions": "/console/transactions",
-    "entitlements": "/console/entitlements?app=shop",
-    "customer": f"/console/entitlements?by=customer&value={PERSON}&app=shop",
-    "entitlement": f"/console/entitlements/{SUBSCRIPTION}?app=shop",
-    "refund-reviews": "/console/refund-reviews?app=shop",
-    "refund-review": f"/console/refund-reviews/{REVIEWED}?app=shop",
-    "audit": "/console/audit",
-    "entry": "/console/audit/entries/3",
-    "proof": "/console/audit/entries/0/proof",
-    "load": "/console/load",
-    "webhooks": "/console/webhooks?app=shop",
-    "keys": "/console/keys",
-    "acts": "/console/acts",
-    "time-zone": "/console/time-zone",
-    "nothing": "/console/transactions?by=customer&value=nobody",
-}
 # A page whose content comes by a form.
 VERDICT = "verdict"
-
-
-def log_in(browser: Browser, server: LivingShop) -> None:
-    browser.driver.get(server.url + "/console")
-    browser.press(server.key)
-    browser.press(Keys.ENTER)
-    browser.wait_for(lambda: browser.title == "Home")
 
 
 def verify(browser: Browser, server: LivingShop, receipt: str) -> None:
@@ -73,7 +46,7 @@ def main() -> None:
         server = LivingShop(pathlib.Path(data), pki.Store()).live()
         browser = Browser()
         try:
-            log_in(browser, server)
+            browser.log_in(server)
             for name in names:
                 if name == VERDICT:
                     verify(browser, server, server.transaction())
@@ -89,4 +62,5 @@ def main() -> None:
             server.end()
 
 
-main()
+if __name__ == "__main__":
+    main()

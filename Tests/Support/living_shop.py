@@ -17,6 +17,29 @@ MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 # The customer whose pages have most on them, and their subscription.
 PERSON, SUBSCRIPTION, REVIEWED = CUSTOMER, "2000000811223344", "2000000811223352"
 
+# The pages of the console, by the names of their pictures.
+PAGES = {
+    "home": "/console",
+    "verify": "/console/verify",
+    "transactions": "/console/transactions",
+    "entitlements": "/console/entitlements?app=shop",
+    "customer": f"/console/entitlements?by=customer&value={PERSON}&app=shop",
+    "entitlement": f"/console/entitlements/{SUBSCRIPTION}?app=shop",
+    "refund-reviews": "/console/refund-reviews?app=shop",
+    "refund-review": f"/console/refund-reviews/{REVIEWED}?app=shop",
+    "audit": "/console/audit",
+    "entry": "/console/audit/entries/3",
+    "proof": "/console/audit/entries/0/proof",
+    "load": "/console/load",
+    "webhooks": "/console/webhooks?app=shop",
+    "keys": "/console/keys",
+    "acts": "/console/acts",
+    "time-zone": "/console/time-zone",
+    "search": f"/console/search?q={PERSON}",
+    "search-nothing": "/console/search?q=MK1B2C3D4E",
+    "nothing": "/console/transactions?by=customer&value=nobody",
+}
+
 
 class Backend(http.server.BaseHTTPRequestHandler):
     """Accepts webhooks, but for those of one customer, which it answers as gone."""

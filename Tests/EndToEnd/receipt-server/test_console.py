@@ -41,7 +41,7 @@ READING = {
     "keys": ("/console/keys", "Keys"),
     "acts": ("/console/acts", "Administrative acts"),
 }
-PAGES = {"home": ("/console", "Console"), "verify": ("/console/verify", "Verify a receipt")} | READING
+PAGES = {"home": ("/console", "Home"), "verify": ("/console/verify", "Verify a receipt")} | READING
 
 
 @pytest.fixture(scope="module")
@@ -63,26 +63,17 @@ def server(store, tmp_path_factory):
     assert server.end() == 0
 
 
-def log_in(browser, server, key=None):
-    """With the keyboard: the field has the focus when the page is there."""
-    browser.command("Network.clearBrowserCookies")
-    browser.driver.get(server.url + "/console")
-    browser.press(key or server.key)
-    browser.press(Keys.ENTER)
-    browser.wait_for(lambda: browser.title == "Console")
-
-
 @pytest.fixture(scope="module")
 def reader(browser, server):
     """A browser that is logged in."""
-    log_in(browser, server)
+    browser.log_in(server)
     return browser
 
 
 @pytest.fixture(scope="module")
 def plain_reader(plain_browser, server):
     """One without JavaScript."""
-    log_in(plain_browser, server)
+    plain_browser.log_in(server)
     return plain_browser
 
 
@@ -496,14 +487,14 @@ def test_webhooks_with_the_keyboard(reader, server):
 
 @pytest.mark.long
 def test_log_out_with_the_keyboard(browser, server):
-    log_in(browser, server, server.key_for("verify"))
+    browser.log_in(server, server.key_for("verify"))
     cookie = browser.driver.get_cookie("receipt-console")["value"]
     browser.follow(".logout button")
     assert browser.title == "Log in"
     # The session has ended, not only its cookie.
     answer = requests.get(server.url + "/console", cookies={"receipt-console": cookie}, allow_redirects=False)
     assert answer.status_code == 303
-    log_in(browser, server)
+    browser.log_in(server)
 
 
 # What strangers wrote

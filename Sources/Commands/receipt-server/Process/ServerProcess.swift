@@ -58,6 +58,9 @@
         options.eventHandler = { observer.report($0) }
         var service = settings.service
         service.auditLog = try settings.trail?.open(options: options)
+        service.certificateFiles = [settings.listener.tls, settings.metrics?.tls].compactMap {
+          $0?.certificates
+        }
         return (service.auditLog, try ReceiptAPI(service, database: database, logger: logger))
       }
     }

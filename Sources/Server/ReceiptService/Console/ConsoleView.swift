@@ -67,7 +67,7 @@
     init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
       self.value = value.map { ShownText.shortened($0) } ?? "–"
       cellTarget = link
-      self.style = style
+      self.style = value == nil ? "\(style) none" : style
       self.note = note
     }
 
@@ -77,7 +77,7 @@
       guard let instant else { return }
       isText = false
       cellTime = TimeView(instant)
-      self.style += " time"
+      self.style = "\(style) time"
     }
 
     /// Creates the cell of an identifier, which is shortened in the middle.

@@ -25,6 +25,8 @@
     public var allowsPlainHTTP: Bool = false
     /// A Boolean value that indicates whether the console is served, under `/console`.
     public var servesConsole: Bool = true
+    /// The files of the certificates that the process serves with. The console warns before they expire.
+    package var certificateFiles: [String] = []
     /// The addresses of proxies whose header field `X-Forwarded-For` is believed. It determines the address
     /// that requests with a publishable key are counted for.
     public var trustedProxies: Set<String> = []

@@ -75,6 +75,7 @@
       let webhooks = WebhookController(queue: WebhookQueue(database), entitlements: entitlements)
       let clients = ClientProtocols(
         configuration, identity: identity, admission: admission, entitlements: entitlements)
+      let writeProbe = WriteProbe(database, auditLog, logger: logger)
       let routes: [[Route]] = [
         VerificationController(entitlements: entitlements, bodies: bodies).routes,
         LookupController(entitlements: entitlements, bodies: bodies).routes, clients.routes,
@@ -94,10 +95,7 @@
         NotificationController(intake: notifications, apps: apps, bodies: bodies).routes,
         AuditController(auditLog: auditLog).routes, webhooks.routes,
         KeyController(keys: keys, bodies: bodies, database: database).routes,
-        StatusController(
-          writeProbe: WriteProbe(database, auditLog, logger: logger), shutdown: shutdown,
-          url: configuration.publicURL
-        ).routes,
+        StatusController(writeProbe: writeProbe, shutdown: shutdown, url: configuration.publicURL).routes,
       ]
       self.routes = Array(routes.joined())
 
@@ -108,9 +106,13 @@
         VerifyPage(entitlements: entitlements).routes, TransactionPages(auditLog: auditLog).routes,
         EntitlementPages(entitlements: entitlements, auditLog: auditLog).routes,
         RefundReviewPages(entitlements: entitlements).routes,
-        AuditPages(auditLog: auditLog).routes, OverviewPages(recentRequests: recentRequests).routes,
+        AuditPages(auditLog: auditLog).routes, TrafficPage(recentRequests: recentRequests).routes,
         WebhookPages(webhooks: webhooks, forwarding: ForwardingQueue(database)).routes,
         KeyPages(keys: keys, database: database).routes,
+        HomePage(
+          entitlements: entitlements, auditLog: auditLog, writeProbe: writeProbe,
+          recentRequests: recentRequests, certificateFiles: configuration.certificateFiles
+        ).routes,
         SearchPages(
           index: SearchIndex(entitlements: entitlements, auditLog: auditLog),
           verifyPage: VerifyPage(entitlements: entitlements)

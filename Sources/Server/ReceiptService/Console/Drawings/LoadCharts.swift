@@ -5,61 +5,41 @@
   struct LoadCharts {
     static let seconds = 10
 
-    let bars: [[String: Any]]
-    let medianLine: String
-    let highLine: String
-    let greatestRate: String
-    let greatestLatency: String
-    let middleRate: String
-    let middleLatency: String
+    let charts: [BarChart]
     let loadTable: TableView
 
-    private static let left = 44.0
-    private static let width = 312.0
-    private static let bottom = 130.0
-    private static let height = 116.0
-
     init(_ periods: [RecentRequests.Period]) {
-      let step = Self.width / Double(periods.count)
       let rates = periods.map { Double($0.count) / Double(Self.seconds) }
-      let greatest = Self.ceiling(rates.max() ?? 0, least: 1)
+      let faults = periods.map { Double($0.faultCount) / Double(Self.seconds) }
       let median = periods.map { $0.microseconds(0.5) }
       let high = periods.map { $0.microseconds(0.99) }
-      let slowest = Self.ceiling(high.compactMap { $0 }.max() ?? 0, least: 1000)
-      bars = periods.enumerated().map { index, period in
-        let height = rates[index] / greatest * Self.height
-        let faults = Double(period.faultCount) / Double(Self.seconds) / greatest * Self.height
-        return [
-          "barX": Self.number(Self.left + Double(index) * step + 0.5),
-          "barY": Self.number(Self.bottom - height),
-          "barHeight": Self.number(height), "faultHeight": Self.number(faults),
-          "faultY": Self.number(Self.bottom - faults), "hasFaults": period.faultCount > 0,
-        ]
-      }
-      func line(_ values: [Double?]) -> String {
-        var path = ""
-        var isDrawing = false
-        for (index, value) in values.enumerated() {
-          guard let value else {
-            isDrawing = false
-            continue
-          }
-          let x = Self.number(Self.left + Double(index) * step)
-          let y = Self.number(Self.bottom - value / slowest * Self.height)
-          path += "\(isDrawing ? "L" : "M")\(x) \(y)h\(Self.number(step))"
-          isDrawing = true
+      let count = periods.reduce(0) { $0 + $1.count }
+      let faultCount = periods.reduce(0) { $0 + $1.faultCount }
+      let minutes = ["10 min ago", "8", "6", "4", "2", "now"]
+      var rate = BarChart(
+        id: "rate", title: "Throughput", unit: "requests per second, mean of 10 seconds",
+        count: periods.count,
+        greatest: rates.max() ?? 0, least: 1, xLabels: minutes,
+        summary: "\(ShownNumber.text(count)) requests in ten minutes, at most "
+          + "\(Self.number(rates.max() ?? 0)) per second; \(ShownNumber.text(faultCount)) answered with 500 or more.",
+        format: Self.number)
+      rate.addBars(rates, style: "", legend: "all requests")
+      rate.addBars(faults, style: "faults", legend: "of these answered with 500 or more")
+      let slowest = high.compactMap { $0 }.max()
+      var latency = BarChart(
+        id: "latency", title: "Latency", unit: "milliseconds", count: periods.count, greatest: slowest ?? 0,
+        least: 1000, xLabels: minutes,
+        summary: slowest.map {
+          "In each ten seconds, 99 of 100 requests took at most \(Self.milliseconds($0))."
         }
-        return path
-      }
-      medianLine = line(median)
-      highLine = line(high)
-      greatestRate = Self.number(greatest)
-      middleRate = Self.number(greatest / 2)
-      greatestLatency = Self.milliseconds(slowest)
-      middleLatency = Self.milliseconds(slowest / 2)
+          ?? "No requests.",
+        format: { Self.number($0 / 1000) })
+      latency.addLine(high, style: "high", legend: "p99: 99 of 100 requests took at most this")
+      latency.addLine(median, style: "median", legend: "median")
+      charts = [rate, latency]
       loadTable = TableView(
         "Requests of the last ten minutes, newest first",
-        ["Seconds ago", "Requests a second", "Answered with 500 or more", "Median latency", "99 % within"],
+        ["Seconds ago", "Requests per second", "Answered with 500 or more", "Median latency", "p99 latency"],
         periods.enumerated().reversed().filter { $0.element.count > 0 }.map { index, period in
           let age = (periods.count - 1 - index) * Self.seconds
           return [
@@ -67,17 +47,7 @@
             CellView("\(period.faultCount)"), CellView(median[index].map(Self.milliseconds)),
             CellView(high[index].map(Self.milliseconds)),
           ]
-        }, empty: "No requests.")
-    }
-
-    /// Rounds up to the next of 1, 2, 5, 10, 20, 50, ….
-    private static func ceiling(_ value: Double, least: Double) -> Double {
-      var power = least
-      while power < value {
-        for factor in [2.0, 5, 10] where power * factor >= value { return power * factor }
-        power *= 10
-      }
-      return power
+        }, empty: "No requests")
     }
 
     private static func milliseconds(_ microseconds: Double) -> String { number(microseconds / 1000) + " ms" }

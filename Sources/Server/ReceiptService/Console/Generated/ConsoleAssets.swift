@@ -67,6 +67,36 @@
       </section>
 
       """##,
+      "chart": ##"""
+      <figure class="chart">
+      <h2 id="{{chartID}}-heading">{{chartTitle}} <span class="quiet">{{chartUnit}}</span></h2>
+      <ul class="legend">
+      {{#legend}}
+      <li><span class="swatch {{legendClass}}"></span>{{legendText}}</li>
+      {{/legend}}
+      </ul>
+      <div class="plot">
+      <div class="y-axis" aria-hidden="true">{{#yLabels}}<span>{{.}}</span>{{/yLabels}}</div>
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{{chartTitle}}. {{chartSummary}}">
+      {{#gridLines}}<line class="axis" x1="0" y1="{{gridY}}" x2="100" y2="{{gridY}}"/>{{/gridLines}}
+      {{#bars}}
+      <rect class="bar {{barClass}}" x="{{barX}}" y="{{barY}}" width="{{barWidth}}" height="{{barHeight}}"/>
+      {{/bars}}
+      {{#lines}}
+      <path class="line {{lineClass}}" d="{{linePath}}"/>
+      {{/lines}}
+      </svg>
+      <div class="x-axis" aria-hidden="true">{{#xLabels}}<span>{{.}}</span>{{/xLabels}}</div>
+      </div>
+      <figcaption class="hidden">{{chartSummary}}</figcaption>
+      </figure>
+      {{#chartTable}}
+      <details class="fold"><summary>{{chartTitle}}: as a table</summary>
+      {{>rows}}
+      </details>
+      {{/chartTable}}
+
+      """##,
       "chip": ##"""
       <span class="chip {{chipStyle}}">{{#chipSubject}}{{chipSubject}}: {{/chipSubject}}{{chipText}}</span>
       """##,
@@ -197,17 +227,57 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      <p>You are logged in with the key <strong>{{name}}</strong> for {{confined}}, with the scopes: {{scopes}}.</p>
-      {{#hasPages}}
-      <ul class="cards">
-      {{#navigation}}
-      <li><a href="{{target}}">{{label}}</a></li>
-      {{/navigation}}
+      {{#hasTasks}}
+      <section aria-labelledby="tasks-heading">
+      <h2 id="tasks-heading">Needs a person</h2>
+      <ul class="todo">
+      {{#tasks}}
+      <li>{{#taskChip}}{{>chip}}{{/taskChip}} <span class="what">{{taskText}}</span> {{#taskTarget}}<a href="{{taskTarget}}">{{taskAction}}</a>{{/taskTarget}}</li>
+      {{/tasks}}
       </ul>
-      {{/hasPages}}
-      {{^hasPages}}
-      <p>This key opens no other page: none of its scopes is verify, read or admin.</p>
-      {{/hasPages}}
+      </section>
+      {{/hasTasks}}
+      {{#isCalm}}
+      <p class="calm">✓ Nothing needs a person now.</p>
+      {{/isCalm}}
+      {{#hasTiles}}
+      <section aria-labelledby="tiles-heading">
+      <h2 id="tiles-heading">What came in</h2>
+      <div class="tiles">
+      {{#tiles}}
+      <div class="tile">
+      <h3>{{tileTitle}}</h3>
+      <p class="figure">{{figure}} <small>{{figureUnit}}</small></p>
+      {{#tileDetail}}<p class="quiet">{{tileDetail}}</p>{{/tileDetail}}
+      {{#hasChips}}<ul>{{#tileChips}}<li>{{>chip}}</li>{{/tileChips}}</ul>{{/hasChips}}
+      </div>
+      {{/tiles}}
+      </div>
+      </section>
+      {{/hasTiles}}
+      {{#mayPaste}}
+      <section aria-labelledby="paste-heading">
+      <h2 id="paste-heading">Paste anything</h2>
+      <form class="panel" method="post" action="/console/search" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <div class="field"><label for="paste">A receipt, or an identifier of a transaction, order, token, customer or entry</label>
+      <textarea id="paste" name="text" rows="4" spellcheck="false" autocomplete="off" required></textarea></div>
+      <div class="row">
+      {{#appChoice}}
+      {{>choice}}
+      {{/appChoice}}
+      <button>Look at it</button>
+      </div>
+      </form>
+      </section>
+      {{/mayPaste}}
+      {{#chart}}
+      {{>chart}}
+      {{/chart}}
+      {{#latest}}
+      {{>rows}}
+      {{/latest}}
+      <p class="quiet">You are logged in with the key <strong>{{name}}</strong> for {{confined}}, with the scopes: {{scopes}}. The numbers are those of all processes, unless they say otherwise; times before a restart are included.</p>
       {{/content}}
       {{/body}}
       {{/page}}
@@ -258,31 +328,11 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      <p>Requests that this process answered in the last ten minutes, in periods of ten seconds. Other processes on the same database count their own; the metrics have all in more detail.</p>
-      <figure>
-      <h2 id="rate-heading">Requests a second</h2>
-      <svg class="drawing chart" viewBox="0 0 360 150" role="img" aria-labelledby="rate-heading">
-      <line class="axis" x1="44" y1="14" x2="356" y2="14"/><line class="axis" x1="44" y1="72" x2="356" y2="72"/><line class="axis" x1="44" y1="130" x2="356" y2="130"/>
-      <text class="small end" x="40" y="18">{{greatestRate}}</text><text class="small end" x="40" y="76">{{middleRate}}</text><text class="small end" x="40" y="134">0</text>
-      {{#bars}}
-      <rect class="bar" x="{{barX}}" y="{{barY}}" width="4.2" height="{{barHeight}}"/>{{#hasFaults}}<rect class="bar faults" x="{{barX}}" y="{{faultY}}" width="4.2" height="{{faultHeight}}"/>{{/hasFaults}}
-      {{/bars}}
-      <text class="small" x="44" y="146">10 minutes ago</text><text class="small end" x="356" y="146">now</text>
-      </svg>
-      <figcaption class="quiet">Outlined at the foot of a bar: answered with 500 or more.</figcaption>
-      </figure>
-      <figure>
-      <h2 id="latency-heading">Latency</h2>
-      <svg class="drawing chart" viewBox="0 0 360 150" role="img" aria-labelledby="latency-heading">
-      <line class="axis" x1="44" y1="14" x2="356" y2="14"/><line class="axis" x1="44" y1="72" x2="356" y2="72"/><line class="axis" x1="44" y1="130" x2="356" y2="130"/>
-      <text class="small end" x="40" y="18">{{greatestLatency}}</text><text class="small end" x="40" y="76">{{middleLatency}}</text><text class="small end" x="40" y="134">0</text>
-      <path class="line median" d="{{medianLine}}"/>
-      <path class="line high" d="{{highLine}}"/>
-      <text class="small" x="44" y="146">10 minutes ago</text><text class="small end" x="356" y="146">now</text>
-      </svg>
-      <figcaption class="quiet">Solid: median; dashed: 99 % within.</figcaption>
-      </figure>
-      <details><summary>As a table</summary>
+      <p class="quiet">Requests that <strong>this process</strong> answered in the last ten minutes, in periods of ten seconds. Other processes on the same database count their own. The metrics of each process have more detail.</p>
+      {{#charts}}
+      {{>chart}}
+      {{/charts}}
+      <details class="fold"><summary>As a table</summary>
       {{#loadTable}}
       {{>rows}}
       {{/loadTable}}
@@ -446,14 +496,12 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      <form class="panel" method="get" action="/console/refund-reviews" aria-label="App">
-      <div class="row">
       {{#appChoice}}
+      <form class="switch" method="get" action="/console/refund-reviews" aria-label="App">
       {{>choice}}
-      {{/appChoice}}
-      <button>Show</button>
-      </div>
+      <button class="plain">Show</button>
       </form>
+      {{/appChoice}}
       {{#table}}
       {{>rows}}
       {{/table}}
@@ -498,7 +546,7 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      <p>Searched for {{#searched}}{{>identifier}}{{/searched}}</p>
+      <p>{{#searched}}{{>identifier}}{{/searched}} Taken for: <strong>{{searchedFor}}</strong>.</p>
       {{#answer}}<p role="alert">{{answer}}</p>{{/answer}}
       {{#found}}
       {{>rows}}
@@ -506,7 +554,7 @@
       {{#nothing}}
       {{>empty}}
       {{/nothing}}
-      {{#missing}}<p class="quiet">Nothing is known of it as: {{missing}}.</p>{{/missing}}
+      {{#missing}}<p class="quiet">It is not known as: {{missing}}.</p>{{/missing}}
       <div class="row">
       {{#questions}}
       <form method="post" action="/console/search/ask" enctype="multipart/form-data">
@@ -692,11 +740,9 @@
       {{$body}}
       {{#content}}
       {{#appChoice}}
-      <form class="panel" method="get" action="/console/webhooks" aria-label="App">
-      <div class="row">
+      <form class="switch" method="get" action="/console/webhooks" aria-label="App">
       {{>choice}}
-      <button>Show</button>
-      </div>
+      <button class="plain">Show</button>
       </form>
       {{/appChoice}}
       {{#table}}
@@ -708,7 +754,7 @@
       {{#letters}}
       {{>rows}}
       {{/letters}}
-      <p class="quiet">What is delivered again keeps its webhook-id: who took it before can tell.</p>
+      <p class="quiet">A change that is delivered again keeps its webhook-id, so that a backend that took it before can tell.</p>
       {{/content}}
       {{/body}}
       {{/page}}
@@ -795,6 +841,7 @@
       .panel { display: grid; grid-template-columns: minmax(0, 1fr); gap: 12px; padding: 16px; margin: 12px 0 20px;
         background: var(--panel); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); }
       .panel > :first-child { margin-top: 0; }
+      .switch { display: flex; flex-wrap: wrap; align-items: end; gap: 12px; margin: 0 0 12px; }
       .narrow { max-width: 480px; }
       .row { display: flex; flex-wrap: wrap; align-items: end; gap: 12px; }
       .field { display: grid; gap: 4px; min-width: 0; }
@@ -882,7 +929,7 @@
       tbody tr:hover .copy::before { box-shadow: -3px 3px 0 -1.5px var(--raised), -3px 3px 0 0 currentcolor; }
       th.short, td.short { white-space: nowrap; }
       th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
-      th:first-child, td:first-child { padding-left: 14px; }
+      tr > :first-child { padding-left: 14px; }
       td.meaning { min-width: 14rem; }
       .depth-1 { padding-left: 28px; } .depth-2 { padding-left: 46px; } .depth-3 { padding-left: 64px; }
       .depth-4 { padding-left: 82px; } .depth-5 { padding-left: 100px; } .depth-6 { padding-left: 118px; }
@@ -913,9 +960,43 @@
       .tick { fill: var(--accent); }
       .now { stroke: var(--text); stroke-dasharray: 2 2; }
       .bar { fill: var(--accent); }
-      .bar.faults { fill: var(--bad-back); stroke: var(--bad); stroke-width: 1; }
-      .line { fill: none; stroke: var(--accent); stroke-width: 1.8; stroke-linejoin: round; }
-      .line.high { stroke: var(--doubtful); stroke-dasharray: 4 3; }
+      .bar.faults { fill: var(--bad); }
+      .line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
+      .line.high { stroke: var(--doubtful); stroke-dasharray: 5 3; }
+      .chart { padding: 16px 18px; background: var(--panel); border: 1px solid var(--line); border-radius: 12px;
+        box-shadow: var(--shadow); }
+      .chart h2 { margin: 0 0 4px; }
+      .chart h2 .quiet { font-weight: 400; }
+      .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 12px; padding: 0; list-style: none; font-size: 0.86rem;
+        color: var(--quiet); }
+      .swatch { display: inline-block; width: 14px; height: 10px; margin-right: 7px; border-radius: 2px; background: var(--accent); }
+      .swatch.faults { background: var(--bad); }
+      .swatch.line { height: 0; vertical-align: middle; background: none; border-top: 3px solid var(--accent); }
+      .swatch.high { border-top: 3px dashed var(--doubtful); }
+      .plot { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 10px; font-size: 0.8rem; color: var(--quiet);
+        font-variant-numeric: tabular-nums; }
+      .plot svg { display: block; width: 100%; height: 200px; overflow: visible; }
+      .plot .axis { vector-effect: non-scaling-stroke; }
+      .y-axis { display: flex; flex-direction: column; justify-content: space-between; margin: -0.75em 0; text-align: right; }
+      .x-axis { grid-column: 2; display: flex; justify-content: space-between; margin-top: 8px; }
+
+      /* The first page */
+      .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 14px; margin: 14px 0 20px; }
+      .tile { padding: 14px 16px; background: var(--panel); border: 1px solid var(--line); border-radius: 12px;
+        box-shadow: var(--shadow); }
+      .tile h3 { margin: 0; font-size: 0.9rem; font-weight: 500; color: var(--quiet); }
+      .tile p { margin: 2px 0 0; }
+      .figure { font-size: 1.75rem; font-weight: 650; line-height: 1.3; font-variant-numeric: tabular-nums; }
+      .figure small { font-size: 0.8rem; font-weight: 400; color: var(--quiet); }
+      .tile ul { display: flex; flex-wrap: wrap; gap: 6px; margin: 8px 0 0; padding: 0; list-style: none; }
+      .todo { margin: 8px 0 20px; padding: 0; list-style: none; background: var(--panel); border: 1px solid var(--line);
+        border-radius: 12px; box-shadow: var(--shadow); }
+      .todo li { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 12px; padding: 10px 16px;
+        border-bottom: 1px solid var(--line); }
+      .todo li:last-child { border-bottom: 0; }
+      .todo .chip { flex: none; }
+      .todo .what { flex: 1 1 220px; }
+      .calm { padding: 10px 16px; background: var(--good-back); color: var(--good); border-radius: 12px; max-width: none; }
 
       @media (max-width: 860px) {
         .framed { display: block; }
@@ -936,17 +1017,18 @@
         .row .field { flex: 1 1 100%; }
         table, caption, tbody, tr, th, td { display: block; }
         th.number, td.number { text-align: left; }
-        th:first-child, td:first-child { padding-left: 14px; }
+        tr > :first-child { padding-left: 14px; }
       td.meaning { min-width: 0; }
         thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         table { border: 0; background: none; box-shadow: none; }
         tr { padding: 10px 14px; margin-bottom: 10px; background: var(--panel); border: 1px solid var(--line); border-radius: 12px; }
-        tbody th, tbody td { display: grid; grid-template-columns: 104px minmax(0, 1fr); gap: 8px; padding: 3px 0;
+        tbody tr > * { padding-left: 0; }
+        tbody th, tbody td, tr > :first-child { display: grid; grid-template-columns: 104px minmax(0, 1fr); gap: 8px; padding: 3px 0;
           border: 0; }
         th.short, td.short { white-space: normal; }
         tbody th::before, tbody td::before { content: attr(data-label); color: var(--quiet); font-size: 0.85rem; }
         tbody th { font-weight: 600; }
-        td:has(> div:empty) { display: none; }
+        td:has(> div:empty), td.none { display: none; }
       }
       @media (prefers-reduced-motion: no-preference) { a, button { transition: background 0.1s; } }
       @media print { .top, .side, .pages, .copy { display: none; } .framed { display: block; } }

@@ -60,12 +60,14 @@
       var hits: [SearchIndex.Hit] = []
       for meaning in meanings { hits += try await index.hits(text, meaning, visit) }
       let meaning = hits.first?.meaning ?? meanings.first ?? .customer
-      let missing = meanings.filter { meaning in !hits.contains { $0.meaning == meaning } }
+      let missing = meanings.filter { other in
+        other != meaning && !hits.contains { $0.meaning == other }
+      }
       let questions = visit.may(.verify) ? Self.questions(text, meanings, visit) : []
       return visit.page(
         "search", title: "Search", status: status,
         [
-          "searched": IdentifierView(text), "answer": answer,
+          "searched": IdentifierView(text), "searchedFor": meaning.name, "answer": answer,
           "found": hits.isEmpty
             ? nil
             : TableView(
@@ -78,8 +80,7 @@
               }),
           "nothing": hits.isEmpty
             ? EmptyView("Nothing is known of it as \(meaning.name)", Self.advice(meaning)) : nil,
-          "missing": missing.isEmpty || hits.isEmpty && missing.count == 1
-            ? nil : missing.map(\.name).joined(separator: ", "),
+          "missing": missing.isEmpty ? nil : missing.map(\.name).joined(separator: ", "),
           "questions": questions, "hasQuestions": !questions.isEmpty,
           "text": text, "mayVerify": visit.may(.verify),
         ])
