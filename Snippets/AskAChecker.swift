@@ -22,5 +22,11 @@ let verifier = ReceiptVerifier(
 // snippet.ask
 let verdict = await verifier.verify(receiptBytes, checkers: [SupportDesk(takenBack: ["2000000000000001"])])
 // snippet.end
-let standing = verdict.receipt?.standing(at: SystemClock.now())
-print(standing?.grantsAccess == true ? "granted" : "not granted")
+switch verdict {
+case .valid(let receipt):
+  print(receipt.standing(at: SystemClock.now())?.grantsAccess == true ? "granted" : "not granted")
+case .invalid(let receipt): print("refused:", receipt.reason)
+// Neither granted nor refused.
+case .undetermined(let receipt):
+  print(receipt.isRetryable ? "try again later:" : "correct this:", receipt.reason)
+}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify a receipt of any kind, and grant what stands.
+// Verify a receipt of any kind, and grant what stands. Usage: VerifyReceipt FILE
 
+// snippet.verify
 import FoundationEssentials
 import ReceiptVerification
 
-let receiptBytes = Array(CommandLine.arguments.dropFirst().joined().utf8)
+let receiptBytes = [UInt8](try Data(contentsOf: URL(filePath: CommandLine.arguments[1])))
 
-// snippet.verify
 let verifier = ReceiptVerifier(
   trust: .apple,
   policy: VerificationPolicy(bundleIds: .oneOf(["com.example.app"]), environments: [.production]))
@@ -18,6 +18,8 @@ case .valid(let receipt):
 case .invalid(let receipt):
   print("refused:", receipt.reason)
 case .undetermined(let receipt):
+  // Neither grant nor refuse: keep the receipt. If it is retryable, verify it again later; otherwise correct first what
+  // the reason names.
   print("could not be checked:", receipt.reason, receipt.isRetryable ? "(retry)" : "")
 }
 // snippet.end

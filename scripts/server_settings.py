@@ -115,8 +115,10 @@ class Setting:
         return "required" if self.is_required else self.default
 
     @property
-    def variable(self):
-        return "RECEIPT_SERVER_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.name).upper().replace(".", "_")
+    def sentence(self):
+        """The default, in words."""
+        default = self.described_default
+        return f"R{default[1:]}" if default.startswith("required") else f"Default: {default}"
 
     def parsed(self, text):
         """A value, as spelled after --set, in JSON."""
@@ -140,7 +142,7 @@ class Setting:
             text += f" In {self.unit}."
         text += "".join(f" {value.value}: {plain(value.documentation)}" for value in self.values)
         if self.described_default and (self.is_default_described or self.is_required):
-            text += f" Default: {plain(self.default)}." if self.default else " Required, here or in the environment."
+            text += f" {plain(self.sentence)}."
         text += " Secret." if self.is_secret else ""
         schema = {"description": text} | value
         if self.default and not self.is_default_described:
@@ -247,7 +249,7 @@ def man_page(groups):
             lines += [".TP", f"\\fB{roff(row.name)}\\fR", marked(row.meaning)]
             facts = f"Takes: {row.type}." + (" Secret." if row.is_secret else "")
             if row.described_default:
-                facts += " Required." if row.is_required else f" Default: {row.default}."
+                facts += f" {row.sentence}."
             lines += [".br", marked(facts), ".br", marked(f"Example: {row.example}")]
     lines += [".SH FILES", "\\fB/etc/receipt\\-server/receipt\\-server.json\\fR"]
     lines += [".br", "\\fB/usr/share/receipt\\-server/receipt\\-server.schema.json\\fR: a JSON Schema for editors"]

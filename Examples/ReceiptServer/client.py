@@ -39,8 +39,11 @@ if verdict["verdict"] == "valid":
             print("grant", purchase["productId"], "×", purchase["remainingQuantity"])
 elif verdict["verdict"] == "invalid":
     sys.exit(f"refused: {verdict['reason']['code']}")
+elif verdict["retryable"]:
+    # Neither granted nor refused: keep the receipt, and send it again later.
+    sys.exit(f"could not be checked now, try again later: {verdict['reason']['code']}")
 else:
-    sys.exit("could not be checked now; try again")
+    sys.exit(f"cannot be checked until this is corrected: {verdict['reason']['code']}")
 
 for verdict in verify_batch(receipts):
     print(verdict["index"], verdict["verdict"], verdict.get("standing"))

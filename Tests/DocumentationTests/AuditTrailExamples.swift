@@ -63,6 +63,8 @@ import TransparencyLog
     let account = (id: "alice", name: "Alice")
     var unlocked = 0
     func unlock() { unlocked += 1 }
+    var retries = 0
+    func retryLater() { retries += 1 }
 
     for _ in 0..<2 {
       let verdict = await verifier.verify(receipt, checkers: checkers)
@@ -74,9 +76,11 @@ import TransparencyLog
       if decision.isGranted, verdict.receipt?.standing(at: SystemClock.now())?.grantsAccess == true {
         unlock()
       }
+      if case .undetermined(let receipt) = decision.verdict, receipt.isRetryable { retryLater() }
     }
 
     #expect(unlocked == 1)
+    #expect(retries == 0)
   }
 
   @Test func witnessing() async throws {

@@ -28,7 +28,6 @@ REASONS = {
     "needs a server": "a web server or a database of one's own",
     "a manifest": "scripts/consumer builds a package with one",
     "another library": "which one moves away from; the build does not have it",
-    "needs Vapor": "which is not to be had where the tests run",
     "needs a release": "files of a release that was downloaded",
     "needs a receipt": "one of a real app, which the repository does not have; scripts/first-ten-minutes runs it",
 }

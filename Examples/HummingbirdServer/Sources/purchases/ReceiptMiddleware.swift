@@ -32,7 +32,9 @@ struct ReceiptMiddleware: RouterMiddleware {
     case .invalid(let receipt):
       throw HTTPError(.unprocessableContent, message: receipt.reason.code.rawValue)
     case .undetermined(let receipt):
-      throw HTTPError(.serviceUnavailable, message: receipt.reason.code.rawValue)
+      // Neither granted nor refused. Without Retry-After, what the reason names must be corrected here first.
+      let headers: HTTPFields = receipt.isRetryable ? [.retryAfter: "60"] : [:]
+      throw HTTPError(.serviceUnavailable, headers: headers, message: receipt.reason.code.rawValue)
     }
   }
 }

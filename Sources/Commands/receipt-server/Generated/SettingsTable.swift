@@ -296,7 +296,7 @@
         describedDefault: "required unless authorization is set for revenuecat", isSecret: true,
         example: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYqr",
         meaning:
-          "The shared secrets that sign: whsec_ and 24 to 64 bytes in base64. To rotate a secret, list the new one beside the old one."
+          "The signing secrets: whsec_ and 24 to 64 bytes in base64. To rotate a secret, list the new one beside the old one."
       ),
       Setting(
         "app.NAME.webhook.NAME.allowPrivateNetworks", takes: "true or false", initial: "false",

@@ -45,7 +45,9 @@
 
     var text: String {
       var facts = takes
-      if let shownDefault { facts += "; \(shownDefault == "required" ? "" : "default: ")\(shownDefault)" }
+      if let shownDefault {
+        facts += "; \(shownDefault.hasPrefix("required") ? "" : "default: ")\(shownDefault)"
+      }
       if isSecret { facts += "; secret" }
       let instance = example.map { "for example \($0); " } ?? ""
       return """
