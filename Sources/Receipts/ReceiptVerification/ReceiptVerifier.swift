@@ -15,7 +15,8 @@ public import ReceiptCrypto
 /// switch verifier.verify(receiptBytes) {
 /// case .valid(let receipt): grant(receipt.activePurchases(at: SystemClock.now()))
 /// case .invalid(let receipt): log("refused", receipt.reason)
-/// case .undetermined(let receipt): log("could not be checked", receipt.reason)
+/// case .undetermined(let receipt) where receipt.isRetryable: retryLater()
+/// case .undetermined(let receipt): log("cannot be checked until this is corrected", receipt.reason)
 /// }
 /// ```
 ///
