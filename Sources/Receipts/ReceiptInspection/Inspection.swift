@@ -33,10 +33,14 @@ package struct Inspection: Sendable {
   }
 
   /// Writes the members that `receipt-tool inspect --json` prints for a receipt after its source.
-  package func write(to object: inout JSONWriter) {
+  ///
+  /// - Parameter redacting: `true` to replace the values, which are a customer's, and to keep the structure, the types and
+  ///   the lengths.
+  package func write(to object: inout JSONWriter, redacting: Bool = false) {
     object.member("verified", false)
     object.member("notice", "UNVERIFIED" + Self.notice)
-    for member in InspectionContents.members(of: receipt) {
+    let members = InspectionContents.members(of: receipt)
+    for member in redacting ? RedactedContents.members(members) : members {
       object.name(member.name)
       object.value(member.value)
     }

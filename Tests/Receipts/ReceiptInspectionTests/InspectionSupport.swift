@@ -17,10 +17,10 @@ extension Inspection {
     try self.init(of: Array(compact.utf8))
   }
 
-  /// Returns the output of ``write(to:)``, parsed.
-  func json() throws -> JSONValue {
+  /// Returns the output of ``write(to:redacting:)``, parsed.
+  func json(redacting: Bool = false) throws -> JSONValue {
     var object = JSONWriter(type: "inspection")
-    write(to: &object)
+    write(to: &object, redacting: redacting)
     object.endObject()
     return try JSONValue(parsing: object.bytes)
   }

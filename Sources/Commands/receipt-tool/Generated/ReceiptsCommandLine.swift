@@ -345,6 +345,7 @@ struct InspectCommand: ParsableCommand {
         receipt-tool inspect --full notification.json
         receipt-tool inspect --certificates receipt.b64
         receipt-tool inspect --json notification.json
+        receipt-tool inspect --json --redact receipt.b64
         receipt-tool inspect --data purchase.txt --signature signature.txt
 
       EXIT CODES:
@@ -373,6 +374,13 @@ struct InspectCommand: ParsableCommand {
 
   @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object a line."))
   var json: Bool = false
+
+  @Flag(
+    name: .customLong("redact"),
+    help: ArgumentHelp(
+      "Replace letters and digits of the values, for a report of a fault: names, types and "
+        + "lengths stay, and what names formats and algorithms. Needs --json."))
+  var redacts: Bool = false
 
   @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
   var paths: [String] = []

@@ -12,6 +12,7 @@ extension InspectCommand {
     try refuse(
       ["--full": isFull, "--certificates": showsCertificates], unless: !json, "makes no sense with --json")
     try refuse(["--full": isFull], unless: !showsCertificates, "makes no sense with --certificates")
+    try refuse(["--redact": redacts], unless: json, "needs --json")
     try refuse(
       ["--time": time != "now"], unless: !json && !isFull && !showsCertificates,
       "makes no sense with --json, --full and --certificates, which do not evaluate dates")
@@ -49,8 +50,9 @@ extension InspectCommand {
   private func output(of inspection: Inspection, from path: String, at now: Timestamp) -> [UInt8] {
     if json {
       return JSONWriter.line("inspection") {
-        $0.member("source", path)
-        inspection.write(to: &$0)
+        // Its path may name a person.
+        $0.member("source", redacts ? "redacted" : path)
+        inspection.write(to: &$0, redacting: redacts)
       }
     }
     let text = InspectionText(of: inspection, source: path, paint: color.colors.callAsFunction)
