@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
     .library(name: "GooglePlay", targets: ["GooglePlay"]),
     .library(name: "RemoteChecks", targets: ["RemoteChecks"]),
+    .library(name: "ReceiptServiceClient", targets: ["ReceiptServiceClient"]),
     .library(name: "Entitlements", targets: ["Entitlements"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "AuditTrail", targets: ["AuditTrail"]),
@@ -95,6 +96,10 @@ let package = Package(
         "ReceiptHTTP",
         "ReceiptVerification",
       ]),
+    // The client of receipt-server, for its backends.
+    .target(
+      name: "ReceiptServiceClient",
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP"]),
     // A pure fold: no network, no clock.
     .target(
       name: "Entitlements",
@@ -340,6 +345,9 @@ let package = Package(
       ],
       path: "Tests/Stores/RemoteTests"),
     .testTarget(
+      name: "ReceiptServiceClientTests",
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptServiceClient"]),
+    .testTarget(
       name: "StorefrontTests",
       dependencies: [
         "CSQLite", "Entitlements", "ReceiptBytes", "SQLite",
@@ -381,8 +389,8 @@ let package = Package(
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
         "GooglePlayEmulator", "PostgreSQL", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
-        "ReceiptService", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront",
-        "TransparencyLog",
+        "ReceiptService", "ReceiptServiceClient", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+        "Storefront", "TransparencyLog",
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
@@ -429,7 +437,7 @@ let rooms: KeyValuePairs = [
   "Entitlements": ["Entitlements"],
   "Stores": [
     "ReceiptHTTP", "CCurl", "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "AppStoreServer", "GooglePlay",
-    "RemoteChecks",
+    "RemoteChecks", "ReceiptServiceClient",
   ],
   "Trail": [
     "TransparencyLog", "FingerprintIndex", "CMalloc", "AuditTrail", "AuditTrailSQLite",
@@ -472,8 +480,8 @@ case "address":
   // The compiler proves the other modules memory safe: they contain no `unsafe` (scripts/lint checks that).
   package.targets.removeAll {
     [
-      "DocumentationTests", "ReceiptInspectionTests", "ReceiptObservabilityTests", "ReceiptServiceTests",
-      "ReceiptSigningTests", "RemoteTests",
+      "DocumentationTests", "ReceiptInspectionTests", "ReceiptObservabilityTests",
+      "ReceiptServiceClientTests", "ReceiptServiceTests", "ReceiptSigningTests", "RemoteTests",
     ].contains($0.name)
   }
   let sources = [

@@ -23,7 +23,7 @@ SIMPLE = {
     "Bool": {"type": "boolean"},
     "Int64": {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
     "Count": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 2**53 - 1}, TEXT | {"pattern": "^[0-9]{16,20}$"}]},
-    "Instant": TEXT | {"format": "date-time", "pattern": r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"},
+    "Instant": TEXT | {"format": "date-time", "pattern": r"^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"},
     "Secret": TEXT | {"format": "password"},
     "Digest": TEXT | {"pattern": "^[0-9a-f]{64}$"},
     "Environment": {"enum": ["Production", "Sandbox", "Xcode", "LocalTesting"]},

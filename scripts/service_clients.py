@@ -386,9 +386,255 @@ class Python:
         return "\n".join(lines) + '\n        """\n'
 
 
+# Swift
+
+LIBRARY = "Sources/Stores/ReceiptServiceClient"
+SWIFT_HEADER = f"// SPDX-License-Identifier: Apache-2.0\n// {NOTICE}\n\n"
+# Of each kind of value: the type, what a required member holds until it is read, and the form in JSON if it is another one.
+SWIFT_SCALARS = {
+    "text": ("String", '""', None), "secret": ("String", '""', None), "integer": ("Int64", "0", None), "boolean": ("Bool", "false", None),
+    "count": ("UInt64", "0", "CountForm"), "instant": ("Timestamp", "Timestamp(millisecondsSince1970: 0)", "InstantForm"),
+    "object": ("JSONValue", ".object([])", None), "json": ("JSONValue", ".null", None),
+}  # fmt: skip
+
+
+def comment(text, indent="", hanging=""):
+    lines = textwrap.wrap(text, 106 - len(indent), subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False)
+    return "".join(f"{indent}/// {line}\n" for line in lines)
+
+
+class Swift:
+    def __init__(self, api, meanings):
+        self.api, self.meanings = api, meanings
+        # Each set of objects of which a member is one.
+        self.unions = {}
+        for model in api.models.values():
+            for member in model.members:
+                if member.kind == "union" and tuple(member.element) not in self.unions:
+                    self.unions[tuple(member.element)] = "ServerEntitlementChoice" if len(self.unions) == 0 else "ServerSubject"
+        if len(self.unions) > 2:
+            raise ValueError("each set of objects needs a name in Swift")
+
+    def name(self, wire_name):
+        return "Server" + self.api.models[wire_name].name
+
+    def type(self, kind, element):
+        """The type of a value, what it holds until it is read, and its form in JSON."""
+        if kind == "model":
+            name = self.name(element)
+            return name, f'{name}(rawValue: "")' if self.api.models[element].words else f"{name}()", None
+        if kind == "union":
+            return self.unions[tuple(element)], ".other(.null)", None
+        if kind == "array":
+            inner = self.name(element) if element in self.api.models else SWIFT_SCALARS[element][0]
+            return f"[{inner}]", "[]", None
+        return SWIFT_SCALARS[kind]
+
+    @staticmethod
+    def property(model, member):
+        names = [camel(each.name) for each in model.members[: model.members.index(member)]]
+        return camel(member.name) + "_" * (camel(member.name) in names)
+
+    def models(self):
+        text = SWIFT_HEADER + "public import ReceiptCodec\n"
+        for model in sorted(self.api.models.values(), key=lambda each: each.name):
+            text += self.words(model) if model.words else self.object(model)
+        for models, name in self.unions.items():
+            text += self.union(name, models)
+        return text
+
+    def words(self, model):
+        name = self.name(model.wire_name)
+        text = "\n" + comment(f"{model.text} A word that is not known is kept as it came.")
+        text += f"public struct {name}: RawRepresentable, Sendable, Hashable {{\n  /// The word.\n  public let rawValue: String\n"
+        text += "\n  /// Creates one from any word, known or not.\n  public init(rawValue: String) { self.rawValue = rawValue }\n\n"
+        meanings = self.meanings.get(model.wire_name, {})
+        for word in model.words:
+            case = camel(word)
+            text += comment(meanings.get(word, f"`{word}`."), "  ")
+            text += f'  public static let {case[0].lower() + case[1:]} = {name}(rawValue: "{word}")\n'
+        return text + f"}}\n\nextension {name}: JSONEnumeration {{}}\n"
+
+    def union(self, name, wire_names):
+        text = "\n" + comment("One of several objects, which their member `type` tells apart.") + f"public enum {name}: Sendable, Hashable {{\n"
+        for each in wire_names:
+            text += comment(self.api.models[each].text, "  ") + f"  case {camel(each)}({self.name(each)})\n"
+        text += "  /// An object of a type that this version of the library does not know.\n  case other(JSONValue)\n}\n\n"
+        text += f"extension {name}: JSONFieldValue {{\n  package init(from json: inout JSONReader) throws(MalformedReceipt) {{\n"
+        text += '    var ahead = json\n    let value = try JSONValue(from: &ahead)\n    switch value["type"]?.string {\n'
+        for each in wire_names:
+            text += f'    case "{each}": self = .{camel(each)}(try {self.name(each)}(from: &json))\n'
+        text += "    default:\n      self = .other(value)\n      json = ahead\n    }\n  }\n\n"
+        text += "  package func write(to json: inout JSONWriter) {\n    switch self {\n"
+        for each in (*wire_names, "other"):
+            text += f"    case .{camel(each)}(let value): value.write(to: &json)\n"
+        return text + "    }\n  }\n}\n"
+
+    def object(self, model):
+        name = self.name(model.wire_name)
+        if len(model.members) > 64:
+            raise ValueError(f"{name} has more than 64 members")
+        members = [(self.property(model, each), each, *self.type(each.kind, each.element)) for each in model.members]
+        text = "\n" + comment(model.text) + f"public struct {name}: Sendable, Hashable {{\n"
+        for property, member, type, _, _ in members:
+            text += comment(member.text or f"The member `{member.name}`.", "  ")
+            text += f"  public var {property}: {type}{'' if member.is_required else '?'}\n"
+        if model.has_tag_of_entity:
+            text += comment("The `ETag` of the answer, by which it need not be answered again.", "  ") + "  public var entityTag: String?\n"
+        text += comment("Members that this version of the library does not know.", "  ") + "  package var unknownFields: [JSONMember] = []\n"
+        required = [each for each in members if each[1].is_required]
+        optional = [each for each in members if not each[1].is_required]
+        parameters = [f"{property}: {type}" for property, _, type, _, _ in required]
+        parameters += [f"{property}: {type}? = nil" for property, _, type, _, _ in optional]
+        text += f"\n  /// Creates one from its members.\n  public init({', '.join(parameters)}) {{\n"
+        text += "".join(f"    self.{property} = {property}\n" for property, *_ in required + optional) + "  }\n\n"
+        text += comment("One to decode into, which sets every required member." if required else "One without any member.", "  ")
+        arguments = ", ".join(f"{property}: {initial}" for property, _, _, initial, _ in required) or f"{optional[0][0]}: nil"
+        text += f"  package init() {{ self.init({arguments}) }}\n}}\n\nextension {name}: ServerObject {{\n"
+        if model.tag:
+            text += f'  package static var tag: String? {{ "{model.tag}" }}\n\n'
+        if model.has_tag_of_entity:
+            text += "  package mutating func setEntityTag(_ tag: String?) { entityTag = tag }\n\n"
+        text += "  package enum Field: String, CaseIterable {\n"
+        for property, member, *_ in members:
+            text += f"    case {property}" + ("" if property == member.name else f' = "{member.name}"') + "\n"
+        text += "  }\n\n  package static let fieldNames = JSONFieldNames<Field>("
+        if required:
+            text += f"required: [{', '.join('.' + property for property, *_ in required)}]"
+        text += ")\n\n  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {\n    switch field {\n"
+        for property, _, _, _, form in members:
+            text += f"    case .{property}: try coder.code(&{property}{f', as: {form}.self' if form else ''})\n"
+        text += "    }\n  }\n}\n"
+        secrets = [property for property, member, *_ in members if member.kind == "secret"]
+        if secrets:
+            shown = [property for property, *_ in members if property not in secrets]
+            children = ", ".join(f'"{property}": {property} as Any' for property in shown)
+            text += f"\nextension {name}: CustomStringConvertible, CustomReflectable {{\n"
+            text += comment("The type, without the secret.", "  ") + f'  public var description: String {{ "{name}(***)" }}\n'
+            text += comment("The members, without the secret.", "  ")
+            text += f"  public var customMirror: Mirror {{ Mirror(self, children: [{children}]) }}\n}}\n"
+        return text
+
+    # Operations
+
+    def operations(self):
+        text = SWIFT_HEADER + "public import ReceiptCodec\npublic import ReceiptHTTP\n\nextension ReceiptServerClient {\n"
+        text += f"  /// The statuses after which the same request may succeed.\n  static let retryableStatuses: Set<Int> = [{', '.join(map(str, self.api.statuses))}]\n"
+        for operation in self.api.operations:
+            if operation.is_stream:
+                continue
+            text += self.function(operation, operation.accept, operation.answer, operation.name)
+            for media, answer in operation.others:
+                text += self.function(operation, media, answer, operation.name + OTHER_ANSWERS[media])
+            if operation.page:
+                text += self.pages(operation)
+        return text + "}\n"
+
+    def result(self, answer):
+        if answer is None:
+            return None
+        return self.name(answer) if answer in self.api.models else {"Text": "String", "Bytes": "[UInt8]"}.get(answer, "JSONValue")
+
+    def parameters(self, operation):
+        """The parameters: name, type, default, documentation."""
+        found = [(name, "Int64" if raw == "index" else "String", None, meaning) for raw, name, meaning in operation.in_path]
+        if operation.body:
+            is_receipt = "Receipt" in operation.bodies
+            type = "[UInt8]" if is_receipt or operation.body == "Notification" else self.name(operation.body)
+            meaning = "The receipt, as the app sent it." if is_receipt else self.api.schemas[operation.body].get("description", "The request.")
+            meaning += " As JSON." if operation.body == "Notification" else ""
+            found.append((body_name(operation.body), type, None, meaning))
+        found += [(camel(name), kind + "?", "nil", meaning) for name, kind, meaning in operation.in_query]
+        return found
+
+    def signature(self, parameters):
+        shown = []
+        for number, (name, type, default, _) in enumerate(parameters):
+            label = f"_ {name}" if number == 0 and default is None else name
+            shown.append(f"{label}: {type}" + (f" = {default}" if default else ""))
+        return ", ".join(shown)
+
+    def documented(self, text, parameters, returns):
+        text = comment(text, "  ") + "  ///\n"
+        if len(parameters) == 1:
+            text += comment(f"- Parameter {parameters[0][0]}: {parameters[0][3]}", "  ", "  ")
+        elif parameters:
+            text += "  /// - Parameters:\n"
+            text += "".join(comment(f"- {name}: {meaning}", "  ", "  ").replace("/// ", "///   ") for name, _, _, meaning in parameters)
+        return text + (f"  /// - Returns: {returns}\n" if returns else "") + "  /// - Throws: ``ReceiptServerError``.\n"
+
+    def call(self, operation, accept):
+        parts = [f'"{operation.name}"', f".{operation.method.lower()}", f'"{operation.path.replace("+", "")}"']
+        if operation.in_path:
+            values = ", ".join(f"String({name})" if raw == "index" else name for raw, name, _ in operation.in_path)
+            parts.append(f"values: [{values}]")
+        if operation.in_query:
+            pairs = ", ".join(
+                f'("{name}", {camel(name)}.map {{ String($0) }})' if kind == "Int64" else f'("{name}", {camel(name)})'
+                for name, kind, _ in operation.in_query
+            )
+            parts.append(f"query: [{pairs}]")
+        if accept and accept != "application/json":
+            parts.append(f'accept: "{accept}"')
+        if operation.body:
+            form = "receipt" if "Receipt" in operation.bodies else "json" if operation.body == "Notification" else "object"
+            parts.append(f"body: .{form}({body_name(operation.body)})")
+        if not operation.is_idempotent:
+            parts.append("isIdempotent: false")
+        if not operation.is_keyed:
+            parts.append("isKeyed: false")
+        if operation.identifier:
+            parts.append(f'identifier: ("{operation.identifier["member"]}", "{operation.identifier["prefix"]}")')
+        return f"ServerCall({', '.join(parts)})"
+
+    def function(self, operation, accept, answer, name):
+        parameters = self.parameters(operation)
+        has_known = operation.has_entity_tag and answer == operation.answer
+        result = self.result(answer)
+        if has_known:
+            parameters.append(("known", f"{result}?", "nil", "The answer that you have. It is returned as it is if nothing changed (304)."))
+        returns = "The answer." if result else None
+        text = "\n" + self.documented(operation.text, parameters, returns)
+        arrow = f" -> {result}" if result else ""
+        text += f"  public func {name}({self.signature(parameters)}) async throws(ReceiptServerError){arrow} {{\n"
+        call = self.call(operation, accept)
+        if has_known:
+            return text + f"    try await send({call}, known: known, tag: known?.entityTag)\n  }}\n"
+        return text + (f"    try await send({call})\n  }}\n" if result else f"    let _: NoContent = try await send({call})\n  }}\n")
+
+    def pages(self, operation):
+        page = operation.page
+        model = self.api.models[operation.answer]
+        element = self.name(next(each for each in model.members if each.name == page["items"]).element)
+        parameters = [each for each in self.parameters(operation) if not (each[0] == page["parameter"] == "before")]
+        text = "\n" + comment(f"{operation.text} All of them: a page is asked for when its first element is needed.", "  ") + "  ///\n"
+        text += "  /// - Parameters:\n"
+        text += "".join(comment(f"- {name}: {meaning}", "  ", "  ").replace("/// ", "///   ") for name, _, _, meaning in parameters)
+        text += "  /// - Returns: The elements, of one page after the other. An iteration fails with ``ReceiptServerError``.\n"
+        text += f"  public func all{operation.name[0].upper()}{operation.name[1:]}({self.signature(parameters)}) -> RemotePages<{element}, ReceiptServerError> {{\n"
+        # The page of the first request is the parameter itself.
+        given = {name for name, *_ in parameters}
+        arguments = []
+        for number, (name, _, default, _) in enumerate(self.parameters(operation)):
+            value = f"page.flatMap {{ Int64($0) }}{f' ?? {name}' if name in given else ''}" if name == page["parameter"] else name
+            arguments.append(value if number == 0 and default is None else f"{name}: {value}")
+        place = page["next"].split(".")
+        is_last = place[0] == page["items"]
+        next_value = f"answer.{camel(page['items'])}.last.map {{ String($0.{'.'.join(map(camel, place[1:]))}) }}" if is_last else f"answer.{camel(page['next'])}.map {{ String($0) }}"
+        text += f"    RemotePages {{ (page: String?) async throws(ReceiptServerError) in\n      let answer = try await {operation.name}({', '.join(arguments)})\n"
+        text += f"      return RemotePage(answer.{camel(page['items'])}, next: {next_value}, repeated: .repeatedPage(\"{operation.name}\"))\n    }}\n  }}\n"
+        return text
+
+
 def files(description: str, tables) -> dict[str, str]:
     """The generated files, by their paths."""
     api = API(json.loads(description))
-    python = Python(api)
-    python.meanings = {table.name: dict(table.rows) for table in tables if table.kind == "enumeration"}
-    return {f"{PYTHON}/_models.py": python.models(), f"{PYTHON}/_operations.py": python.operations()}
+    meanings = {table.name: dict(table.rows) for table in tables if table.kind == "enumeration"}
+    python, swift = Python(api), Swift(api, meanings)
+    python.meanings = meanings
+    return {
+        f"{PYTHON}/_models.py": python.models(),
+        f"{PYTHON}/_operations.py": python.operations(),
+        f"{LIBRARY}/Generated/ServerObjects.swift": swift.models(),
+        f"{LIBRARY}/Generated/ReceiptServerClient+Operations.swift": swift.operations(),
+    }

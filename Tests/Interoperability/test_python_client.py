@@ -647,7 +647,7 @@ def test_the_key_is_sent_only_where_it_is_needed(package, both):
 
 def test_what_is_new_is_kept(package, both, models):
     news = VERDICT | {
-        "verdict": "doubtful", "standing": "paused", "somethingNew": {"a": [1]}, "environment": "Moon", "signedDate": "12026-01-01T00:00:00.000Z",
+        "verdict": "doubtful", "standing": "paused", "somethingNew": {"a": [1]}, "environment": "Moon", "signedDate": "+012026-01-01T00:00:00.000Z",
         "transactions": [{"productId": "p", "grantsAccess": True, "color": "red"}], "entry": "18446744073709551615", "bundleId": None,
     }  # fmt: skip
     with Scripted(http(json.dumps(news))) as server:

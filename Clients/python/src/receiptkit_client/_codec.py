@@ -91,10 +91,10 @@ class Instant:
     def read(self, value: Any, place: str) -> datetime:
         if isinstance(value, str):
             # `datetime` has the years 1 to 9999.
-            if far := re.fullmatch(r"(-?)[0-9]{4,16}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z", value):
-                if far[1] or value.startswith("0000"):
+            if far := re.fullmatch(r"([+-]?)([0-9]{4,16})-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z", value):
+                if far[1] == "-" or int(far[2]) == 0:
                     return datetime.min.replace(tzinfo=UTC)
-                if value[4] != "-":
+                if int(far[2]) > 9999:
                     return datetime.max.replace(microsecond=999_000, tzinfo=UTC)
             try:
                 instant = datetime.fromisoformat(value)

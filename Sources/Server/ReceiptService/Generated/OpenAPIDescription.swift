@@ -3028,13 +3028,13 @@
             "description": "When that began, if it is known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "until": {
             "description": "When it changes by itself, such as the end of the paid period.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "source": {
             "description": "Where that which decides comes from; absent if nothing counts.",
@@ -3083,13 +3083,13 @@
             "description": "When that began, if it is known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "until": {
             "description": "When it changes by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "ignored": {
             "description": "The rule by which it does not count; absent if it does.",
@@ -3131,7 +3131,7 @@
             "description": "The time.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "actor": {
             "description": "The identifier of the key, or `command line`.",
@@ -3175,7 +3175,7 @@
             "description": "When it was found.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "data": {
             "description": "The subject of the change.",
@@ -3557,13 +3557,13 @@
             "description": "When it was created.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "revoked": {
             "description": "When it was revoked.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            }
           },
           "required": [
@@ -3590,7 +3590,7 @@
             "description": "When it ends by itself; absent for never.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "id": {
             "description": "The identifier: `gr_` and 32 hexadecimal digits. The same request with the same identifier grants once. Absent for a new one.",
@@ -3864,7 +3864,7 @@
             "description": "Until when it is valid.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            }
           },
           "required": [
@@ -3914,13 +3914,13 @@
             "description": "When it expires or renews.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "revocationDate": {
             "description": "When its order was refunded, charged back or revoked.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            }
           },
           "required": [
@@ -4010,19 +4010,19 @@
             "description": "When the store charged for this event.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "originalPurchaseDate": {
             "description": "When the original transaction was made.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "expiresDate": {
             "description": "When the subscription expires or renews.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "isExpired": {
             "description": "`true` if that was before the instant of `--time`, or before now; with `--keyed` only if `--time` is an instant.",
@@ -4032,7 +4032,7 @@
             "description": "When it was refunded or revoked.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "revocationReason": {
             "description": "Why: 1 for an issue with the app, 0 for another reason.",
@@ -4116,13 +4116,13 @@
             "description": "When that began, if it is known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingUntil": {
             "description": "When it changes by itself, such as at the end of the paid period.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingSource": {
             "description": "The statement from which it follows.",
@@ -4282,7 +4282,7 @@
             "description": "When the current period ends.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "renewalPrice": {
             "description": "Price of the next period times 1000, in `currency`.",
@@ -4308,7 +4308,7 @@
             "description": "When the billing grace period ends.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "priceIncreaseStatus": {
             "description": "1 where the customer agreed to a higher price, 0 where they have not answered.",
@@ -4409,7 +4409,7 @@
             "description": "When it was given.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "preference": {
             "description": "The wish; absent if the review was skipped.",
@@ -4423,7 +4423,7 @@
             "description": "When the store had taken it; absent while that is not known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "body": {
             "description": "What was sent, exactly.",
@@ -4487,13 +4487,13 @@
             "description": "When that began, if it is known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingUntil": {
             "description": "When it changes by itself, such as at the end of the paid period.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingSource": {
             "description": "The statement from which it follows.",
@@ -4523,7 +4523,7 @@
             "description": "When.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "description": {
             "description": "What, in words.",
@@ -4670,7 +4670,7 @@
             "description": "The time of the decision. It is never before the time of the preceding entry: the trail moves it forward if necessary.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "kind": {
             "description": "The kind of the entry: `verdict`, `purchase`, `erasure`, `anchor`, `key`, or another word.",
@@ -4726,13 +4726,13 @@
             "description": "The time when the subscription expires.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "revocationDate": {
             "description": "The time when the store revoked or refunded the purchase.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "verdict": {
             "description": "The verdict: `valid`, `invalid` or `undetermined`.",
@@ -4966,37 +4966,37 @@
             "description": "When the latest period or purchase was charged for.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "originalPurchaseDate": {
             "description": "When the original transaction was made.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "expiresDate": {
             "description": "When it expires or renews.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "nextChangeDate": {
             "description": "When the state changes next by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "gracePeriodExpiresDate": {
             "description": "When the grace period ends, in one.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "revocationDate": {
             "description": "When it was refunded or revoked.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "period": {
             "description": "The kind of the latest period of a subscription.",
@@ -5046,13 +5046,13 @@
             "description": "When that began, if it is known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingUntil": {
             "description": "When it changes by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingSource": {
             "description": "The statement from which it follows: `ledger`.",
@@ -5206,7 +5206,7 @@
             "description": "When it was granted.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "grantedBy": {
             "description": "The identifier of the key that granted it, or `command line`.",
@@ -5216,13 +5216,13 @@
             "description": "When it ends by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "withdrawnDate": {
             "description": "When it was withdrawn.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "withdrawnBy": {
             "description": "The identifier of the key that withdrew it.",
@@ -5240,13 +5240,13 @@
             "description": "When that began.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingUntil": {
             "description": "When it changes by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingSource": {
             "description": "The statement from which it follows: `ledger`.",
@@ -5647,19 +5647,19 @@
             "description": "When it was granted.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "expiresDate": {
             "description": "When it expires or renews.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "nextChangeDate": {
             "description": "When the state changes next by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "isSubscription": {
             "description": "`true` if it is a subscription.",
@@ -5677,7 +5677,7 @@
             "description": "When a paused subscription goes on.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "cancellation": {
             "description": "The party that cancelled the subscription, and why: `customer`, `not-enough-usage`, `technical-issues`, `cost`, `found-better-app`, `other-reason`, `system`, `developer` or `replacement`.",
@@ -5691,13 +5691,13 @@
             "description": "When that began, if it is known.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingUntil": {
             "description": "When it changes by itself.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "standingSource": {
             "description": "The statement from which it follows: `ledger`.",
@@ -5895,13 +5895,13 @@
             "description": "When the store asked.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "deadline": {
             "description": "Until when the store takes an answer: 12 hours after the question in the App Store, 24 in Google Play.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "reason": {
             "description": "The reason, as the store states it.",
@@ -5927,13 +5927,13 @@
             "description": "When it was bought.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "expiresDate": {
             "description": "The end of the paid period.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "price": {
             "description": "The price, in thousandths of the currency's unit.",
@@ -5961,7 +5961,7 @@
             "description": "When the store decided.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            }
           },
           "required": [
@@ -6061,7 +6061,7 @@
             "description": "When the notification was signed.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            }
           },
           "required": [
@@ -6141,13 +6141,13 @@
             "description": "When the receipt was signed.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "expirationDate": {
             "description": "An app receipt of the volume purchase programme: when it expires.",
             "type": "string",
             "format": "date-time",
-            "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+            "pattern": "^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "isExpired": {
             "description": "`true` if that was before the instant of `--time`, or before now; with `--keyed` only if `--time` is an instant.",

@@ -69,9 +69,14 @@
       body: [UInt8] = []
     ) async throws -> (status: Int, value: JSONValue) {
       let response = try await send(method, path, key: key, headers: headers, body: body)
+      return (response.status.code, try JSONValue(parsing: Array(try await text(of: response).utf8)))
+    }
+
+    /// The body of an answer, which ends.
+    func text(of response: Response) async throws -> String {
       let output = Output()
       try await response.body.write(Writer(output: output))
-      return (response.status.code, try JSONValue(parsing: Array(output.text.utf8)))
+      return output.text
     }
 
     /// Reads the body of an answer while `body` runs.
