@@ -23,6 +23,7 @@ sys.path[:0] = [
 ]
 
 import browser as browsers  # noqa: E402
+import languages  # noqa: E402
 import postgresql  # noqa: E402
 from audit_places import FilePlace, ServerPlace  # noqa: E402
 from independent import pki  # noqa: E402
@@ -212,6 +213,9 @@ def pytest_terminal_summary(terminalreporter):
         )
     if browsers.absence():
         terminalreporter.write_line(f"WARNING: {browsers.absence()}; the tests in a browser were SKIPPED", red=True)
+    if languages.absences():
+        absent = ", ".join(languages.absences())
+        terminalreporter.write_line(f"WARNING: not installed: {absent}; the examples in these languages were SKIPPED", red=True)
     if not (SHARED / "receipts" / "manifest.json").is_file():
         terminalreporter.write_line(
             f"WARNING: no real receipts at {SHARED}; the tests that need them were SKIPPED", red=True

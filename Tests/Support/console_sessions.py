@@ -97,7 +97,7 @@ class Session:
                     self.ports[found[2]] = str(place.getsockname()[1])
             return found[1] + self.ports[found[2]]
 
-        return re.sub(r"(:|: |port[ =]|\.py )(80\d\d|9000)\b", free, text)
+        return re.sub(r"(:|: |port[ =]|\.py |webhook )(80\d\d|9000)\b", free, text)
 
     def run(self, command: Command, timeout: float = 120) -> subprocess.CompletedProcess:
         text = self.with_free_ports(command.text)

@@ -30,6 +30,7 @@ REASONS = {
     "another library": "which one moves away from; the build does not have it",
     "needs a release": "files of a release that was downloaded",
     "needs a receipt": "one of a real app, which the repository does not have; scripts/first-ten-minutes runs it",
+    "needs the language": "test_languages.py runs it where the language is installed",
 }
 
 
@@ -69,6 +70,7 @@ def test_every_command_does_what_the_page_shows(page, clone, tmp_path):
     environment["RECEIPT_SERVER"] = os.path.abspath(os.environ["RECEIPT_SERVER"])
     # Python with the packages that the examples use.
     environment["PATH"] = f"{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
+    environment["PYTHONPATH"] = str(ROOT / "Clients/python/src")
     if page == README:
         # It begins before the quickstart.
         folder = tmp_path / "clone"

@@ -4,11 +4,13 @@
   import Entitlements
   import Foundation
   import HTTPTypes
+  import HummingbirdCore
   import ReceiptCodec
   import ReceiptHTTP
   @testable import ReceiptService
   import ReceiptServiceClient
   import ReceiptTesting
+  import ReceiptVerification
   import Testing
 
   /// Sends requests to the routes of a service without a network.
