@@ -96,7 +96,7 @@ class Browser:
         """Into the field that has the focus."""
         self.command("Input.insertText", text=text)
 
-    def tab_to(self, selector: str, text: str = "", most: int = 60):
+    def tab_to(self, selector: str, text: str = "", most: int = 90):
         """Presses Tab until the focus is on an element, and returns it."""
         wanted = [e for e in self.all(selector) if text in e.text]
         assert wanted, f"no {selector} with {text!r} in\\n{self.text('body')}"
@@ -106,9 +106,9 @@ class Browser:
                 return self.driver.switch_to.active_element
         raise AssertionError(f"Tab does not lead to {selector} {text!r}")
 
-    def follow(self, selector: str, text: str = ""):
+    def follow(self, selector: str, text: str = "", most: int = 90):
         """Opens a link, or presses a button, with the keyboard."""
-        self.submit(self.tab_to(selector, text))
+        self.submit(self.tab_to(selector, text, most))
 
     def submit(self, element):
         page = self.one("html").id

@@ -3,6 +3,7 @@
 try of it."""
 
 import base64
+import datetime
 import html
 import http.client
 import re
@@ -36,10 +37,11 @@ READING = {
     "audit": ("/console/audit", "Audit trail"),
     "entry": ("/console/audit/entries/0", "Entry 0"),
     "proof": ("/console/audit/entries/0/proof", "Proof of entry 0"),
-    "load": ("/console/load", "Load"),
+    "load": ("/console/load", "Traffic"),
     "webhooks": ("/console/webhooks", "Webhooks"),
     "keys": ("/console/keys", "Keys"),
-    "acts": ("/console/acts", "Administrative acts"),
+    "acts": ("/console/acts", "Activity log"),
+    "search": ("/console/search?q=nothing", "Search"),
 }
 PAGES = {"home": ("/console", "Home"), "verify": ("/console/verify", "Verify a receipt")} | READING
 
@@ -119,7 +121,7 @@ def assert_is_accessible(browser):
     for field in browser.all("input:not([type=hidden]):not([hidden]):not([type=checkbox]), select, textarea"):
         name = field.get_attribute("id")
         assert browser.all(f"label[for='{name}']"), name
-    for drawing in browser.all("svg"):
+    for drawing in browser.all("svg:not([aria-hidden=true])"):
         assert drawing.get_attribute("aria-label") or drawing.get_attribute("aria-labelledby")
 
 
@@ -154,10 +156,10 @@ def test_pages_are_reached_with_the_keyboard(reader, server):
     assert skip.text == "Skip to the content" and skip.is_displayed()
     for label, title in [
         ("Verify", "Verify a receipt"), ("Transactions", "Transactions"), ("Entitlements", "Entitlements"),
-        ("Audit trail", "Audit trail"), ("Load", "Load"), ("Webhooks", "Webhooks"), ("Keys", "Keys"),
-        ("Acts", "Administrative acts"),
+        ("Audit trail", "Audit trail"), ("Traffic", "Traffic"), ("Webhooks", "Webhooks"), ("Keys", "Keys"),
+        ("Activity log", "Activity log"),
     ]:  # fmt: skip
-        link = reader.tab_to("header nav a", label)
+        link = reader.tab_to("nav.side a", label)
         assert reader.script("return getComputedStyle(arguments[0]).outlineStyle", link) == "solid"
         reader.submit(link)
         assert reader.title == title
@@ -346,11 +348,206 @@ def test_filter_transactions_with_the_keyboard(reader, server):
     reader.driver.get(server.url + f"/console/transactions?by=customer&value={CUSTOMER}&verdict=valid&app=shop")
     assert len(reader.all("tbody tr")) >= 4
     reader.driver.get(server.url + "/console/transactions?by=customer&value=nobody")
-    assert "No entries." in reader.text()
+    assert "No entries match these filters" in reader.text()
     reader.driver.get(server.url + "/console/transactions?verdict=invalid")
     assert {e.text for e in reader.all("td[data-label=Verdict]")} == {"✗ invalid"}
     reader.driver.get(server.url + "/console/transactions?app=other")
     assert [e.text for e in reader.all("td[data-label='Original transaction']")] == ["7"]
+
+
+# The search field
+
+
+def search(session: Session, text: str, **fields) -> requests.Response:
+    return session.post("/console/search", token=session.token("/console"), text=text, **fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "path"),
+    [
+        ("0", "entry", "/console/audit/entries/0"),
+        ("#1", "entry", "/console/audit/entries/1"),
+        (ORIGINAL, "transaction", f"/console/entitlements/{ORIGINAL}"),
+        # A renewal leads to its subscription.
+        ("2000000000000010", "transaction", f"/console/entitlements/{ORIGINAL}"),
+        (f" {CUSTOMER}\n", "customer", None),
+        ("com.example.app.monthly", "product", "/console/transactions"),
+    ],
+)  # fmt: skip
+def test_search_knows_what_a_text_is(server, text, taken, path):
+    session = Session(server, server.key_for("read", app="shop"))
+    answer = search(session, text)
+    assert answer.status_code == 303
+    address, _, query = answer.headers["Location"].partition("?")
+    assert path in (None, address)
+    parameters = dict(part.split("=") for part in query.split("&"))
+    assert (parameters["taken"], requests.utils.unquote(parameters["q"])) == (taken, text.strip())
+    page = session.get(answer.headers["Location"])
+    assert page.status_code == 200
+    assert "Taken for: <strong>" in page.text and "/console/search?q=" in page.text
+
+
+def test_search_by_the_digest_of_a_receipt(server):
+    digest = server.get("/v1/audit/entries?app=shop&limit=1").json()["entries"][0]["receiptSha256"]
+    answer = search(Session(server, server.key), digest)
+    assert answer.headers["Location"].startswith(f"/console/transactions?receipt={digest}")
+
+
+@pytest.mark.parametrize("where", ["#search", "#paste"])
+def test_a_pasted_receipt_comes_into_no_address(plain_reader, server, where):
+    plain_reader.driver.get(server.url + "/console")
+    receipt = server.transaction()
+    plain_reader.one(where).click()
+    plain_reader.paste(receipt)
+    form = plain_reader.one(where).find_element("xpath", "ancestor::form")
+    plain_reader.submit(form.find_element("css selector", "button"))
+    assert "Taken for: a receipt" in plain_reader.text() and "valid" in plain_reader.text(".verdict")
+    assert plain_reader.driver.current_url == server.url + "/console/search"
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning", "advice"),
+    [
+        ("MK1B2C3D4E", "an order of the App Store", "in the customer&#39;s e-mail"),
+        ("GPA.1234-5678-9012-34567", "an order of Google Play", "No purchase of this order reached this server"),
+        ("GPA.1234-5678-9012-34567..3", "an order of Google Play", "No purchase of this order reached this server"),
+        ("a" * 24 + ".AO-J1O" + "b" * 100, "a purchase token", "Ask Google Play"),
+        ("3000000000000001", "the identifier of a transaction", "Ask the store"),
+        ("999999", "the number of an audit entry", "no entry with this number"),
+        ("18446744073709551616", "the identifier of a transaction", "Ask the store"),
+        (FORGED, "the identifier of a customer", "No purchase names this customer"),
+        (ATTRIBUTE, "the identifier of a customer", "No purchase names this customer"),
+        ("gr_0", "the identifier of a grant", "There is no such grant"),
+    ],
+)  # fmt: skip
+def test_search_says_what_to_do_when_nothing_is_found(server, text, meaning, advice):
+    session = Session(server, server.key_for("verify", "read", app="other"))
+    answer = search(session, text)
+    assert answer.status_code == 303 and answer.headers["Location"].startswith("/console/search?q=")
+    page = session.get(answer.headers["Location"]).text
+    assert f"<strong>{meaning}</strong>" in page and advice in page
+    assert "It is a receipt: verify it" in page and "<script>d" not in page and '"\u0301' not in page
+
+
+def test_search_asks_for_the_scope_of_what_it_finds(server):
+    verifier, reader = (Session(server, server.key_for(scope, app="shop")) for scope in ("verify", "read"))
+    assert search(verifier, server.transaction()).status_code == 200
+    assert search(verifier, ORIGINAL).status_code == 403
+    assert search(reader, server.transaction()).status_code == 403
+    assert search(reader, ORIGINAL).status_code == 303
+    # Nothing of another app is found, and of everything the search asks only who is logged in.
+    other = Session(server, server.key_for("read", app="other"))
+    for text in (ORIGINAL, "0", CUSTOMER, "2000000000000010"):
+        location = search(other, text).headers["Location"]
+        assert location.startswith("/console/search?q=") or "app=other" in location, text
+    assert ORIGINAL not in other.get(f"/console/search?q={CUSTOMER}").text
+    assert Session(server).post("/console/search", token="", text="0").status_code == 401
+    for path in ("/console/search", "/console/search?q=", "/console/search?q=" + "a" * 600):
+        assert reader.get(path).status_code == 404, path
+    # No store is asked without credentials, and none about a customer.
+    token = verifier.token("/console")
+    for meaning, text, status in [("app-store-order", "MK1B2C3D4E", 404), ("customer", CUSTOMER, 400), ("x", "1", 400), ("transaction", "", 400)]:
+        answer = verifier.post("/console/search/ask", token=token, app="shop", meaning=meaning, text=text)
+        assert answer.status_code == status, meaning
+
+
+# The first page, and the zone of times
+
+
+def test_home_says_what_came_in_and_what_needs_a_person(reader, server):
+    reader.driver.get(server.url + "/console")
+    tiles = {e.text.split("\n")[0]: e.text for e in reader.all(".tile")}
+    entries = server.get("/v1/audit/entries?app=shop&limit=1000").json()["entries"]
+    verdicts = next(text for title, text in tiles.items() if title.startswith("Verdicts"))
+    assert "in the last hour" in verdicts and "✓" in verdicts and "✗" in verdicts
+    assert int(re.search(r"\n(\d+) in 24 hours", verdicts)[1]) >= len(entries) > 3
+    assert "\n4 in 24 hours" in tiles["Notifications of the stores"]
+    assert "this process only" in " ".join(tiles)
+    # The hours as a table: all entries are of the last one.
+    reader.tab_to("summary", "as a table").send_keys(Keys.ENTER)
+    assert len(reader.all(".fold tbody tr")) == 24
+
+
+def test_home_lists_the_reviews_that_await_an_answer(reader, server):
+    reader.driver.get(server.url + "/console")
+    item = next(e for e in reader.all(".todo li") if "2000000000000010" in e.text)
+    assert "answer within 11 h" in item.text
+    reader.follow(".todo a", "Answer")
+    assert reader.title == "Refund review 2000000000000010"
+
+
+def test_home_shows_no_more_than_the_key_may_see(server):
+    home = Session(server, server.key_for("verify", app="shop")).get("/console").text
+    assert "tile" not in home and "Paste anything" in home and "Latest entries" not in home
+    home = Session(server, server.key_for("read", app="other")).get("/console").text
+    assert ORIGINAL not in home and "this process only" not in home and "not ready" not in home
+
+
+@pytest.mark.parametrize(
+    ("zone", "label", "hours"), [("UTC", "UTC", 0), ("Asia/Kolkata", "+05:30", 5.5), ("America/Phoenix", "−07:00", -7)]
+)
+def test_times_are_shown_in_the_chosen_zone(plain_reader, server, zone, label, hours):
+    """Without JavaScript: the server writes them."""
+    plain_reader.driver.get(server.url + "/console/transactions?app=shop")
+    plain_reader.follow(".zone", most=120)
+    option = "utc" if zone == "UTC" else "named"
+    plain_reader.one(f"input[value={option}]").click()
+    if option == "named":
+        plain_reader.one(f"option[value='{zone}']").click()
+    plain_reader.submit(plain_reader.one("main form button"))
+    assert plain_reader.driver.current_url == server.url + "/console/transactions?app=shop"
+    shown = plain_reader.one("td time")
+    assert shown.text.endswith(label)
+    utc = time.strptime(shown.get_attribute("datetime"), "%Y-%m-%dT%H:%M:%SZ")
+    local = time.strptime(shown.text.removesuffix(label).strip(), "%Y-%m-%d %H:%M:%S")
+    assert time.mktime(local) - time.mktime(utc) == hours * 3600
+    assert f"Times in {zone}" in plain_reader.text(".side")
+
+
+def test_the_zone_of_the_browser_follows_it(reader, server):
+    for zone in ("Europe/Zurich", "Pacific/Auckland"):
+        reader.command("Emulation.setTimezoneOverride", timezoneId=zone)
+        if zone == "Europe/Zurich":
+            reader.driver.get(server.url + "/console/time-zone?next=/console/audit")
+            reader.one("input[value=browser]").click()
+            reader.submit(reader.one("main form button"))
+            assert reader.title == "Audit trail"
+        else:
+            # The first page tells the server, for those that follow.
+            reader.driver.get(server.url + "/console/audit")
+        reader.wait_for(lambda: reader.driver.refresh() or f"Times in {zone}" in reader.text(".side"))
+    assert reader.violations == []
+    reader.command("Emulation.setTimezoneOverride", timezoneId="")
+    reader.driver.delete_cookie("receipt-console-zone")
+
+
+def test_zones_that_are_none(server):
+    session = Session(server, server.key)
+    token = session.token("/console")
+    for zone, fields in [
+        ("named", {"named": "Mars/Olympus"}), ("named", {"named": "../../etc/passwd"}), ("browser", {}), ("named", {"named": "x" * 9999}),
+    ]:  # fmt: skip
+        answer = session.post("/console/time-zone", token=token, zone=zone, **fields)
+        assert answer.status_code == 400 and "Set-Cookie" not in answer.headers, fields
+    answer = session.post("/console/time-zone", token=token, zone="named", named="Europe/Berlin", next="//example.com")
+    assert answer.headers["Location"] == "/console"
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/console" in cookie
+    # What a cookie says and is no zone counts for nothing.
+    session.http.cookies.set("receipt-console-zone", "<script>", domain="127.0.0.1", path="/console")
+    assert "Times in UTC" in session.get("/console").text
+
+
+def test_identifiers_are_whole_and_copied(reader, server):
+    reader.driver.get(server.url + "/console/entitlements?app=shop")
+    link = next(e for e in reader.all(".identifier") if e.get_attribute("textContent") == CUSTOMER)
+    assert link.size["width"] < 180
+    reader.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    button = link.find_element("xpath", "following-sibling::button")
+    button.send_keys(Keys.ENTER)
+    reader.wait_for(lambda: "done" in button.get_attribute("class"))
+    copied = reader.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    assert copied == CUSTOMER
 
 
 def test_transactions_have_pages(server):
@@ -474,7 +671,7 @@ def test_webhooks_with_the_keyboard(reader, server):
     database.close()
     reader.driver.get(server.url + "/console/webhooks")
     assert "✗ 4" in reader.text("table") and "<b>refused</b>" in reader.text()
-    first = reader.all("table")[1].find_element("css selector", "tbody th").text
+    first = reader.all("table")[1].find_element("css selector", "tbody th .identifier").text
     reader.tab_to("td summary", first).send_keys(Keys.ENTER)
     reader.follow("button.danger", first)
     assert reader.title == "Webhooks" and "✗ 3" in reader.text("table")
@@ -576,6 +773,30 @@ def test_cookie_over_tls(server, store, tmp_path):
         assert secure.end() == 0
 
 
+def test_home_warns_before_the_certificate_of_the_server_expires(store, tmp_path):
+    now = datetime.datetime.now(datetime.UTC)
+    days = (now - datetime.timedelta(days=80), now + datetime.timedelta(days=9, hours=5))
+    host = store.intermediate.issue("127.0.0.1", validity=days)
+    chain = [x509.load_der_x509_certificate(der) for der in host.full_chain[:2]]
+    (tmp_path / "chain.pem").write_bytes(b"".join(c.public_bytes(Encoding.PEM) for c in chain))
+    (tmp_path / "key.pem").write_bytes(host.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    secure = Service(tmp_path / "data")
+    secure.settings |= {
+        "listen.tls.certificates": tmp_path / "chain.pem", "listen.tls.privateKey": tmp_path / "key.pem",
+    }  # fmt: skip
+    secure.start()
+    try:
+        session = Session(secure)
+        session.http.verify = session.http.trust_env = False
+        with warnings.catch_warnings(action="ignore"):
+            session.log_in(secure.key)
+            home = session.get("/console").text
+        session.http.close()
+        assert f"The certificate in {tmp_path / 'chain.pem'} expires in 9 d " in home
+    finally:
+        assert secure.end() == 0
+
+
 def test_login_leads_to_the_page_that_was_asked_for_and_nowhere_else(server):
     session = Session(server)
     assert session.get("/console/audit").headers["Location"] == "/console/login?next=%2Fconsole%2Faudit"
@@ -584,7 +805,7 @@ def test_login_leads_to_the_page_that_was_asked_for_and_nowhere_else(server):
         assert Session(server).log_in(server.key, next=foreign).headers["Location"] == "/console"
 
 
-@pytest.mark.parametrize("path", ["/console/login", "/console/logout", "/console/verify", "/console/keys", "/console/keys/revoke", "/console/webhooks/replay"])
+@pytest.mark.parametrize("path", ["/console/search", "/console/search/ask", "/console/time-zone", "/console/login", "/console/logout", "/console/verify", "/console/keys", "/console/keys/revoke", "/console/webhooks/replay"])
 def test_form_without_its_token(server, path):
     session = Session(server, server.key)
     foreign = Session(server, server.key).token("/console/keys")
@@ -654,10 +875,10 @@ def test_scopes_decide_which_pages_open(server, scopes):
         answer = session.get(PAGES[name][0])
         assert answer.status_code == (200 if scope in scopes else 403), name
     navigation = re.findall(r'<li><a href="([^"?]+)"', session.get("/console").text)
-    assert {path for path in navigation} == {
+    assert {path for path in navigation} - {"/console"} == {
         PAGES[name][0].partition("?")[0]
         for name, scope in needed.items()
-        if scope in scopes and PAGES[name][0].count("/") == 2
+        if scope in scopes and PAGES[name][0].count("/") == 2 and name != "search"
     }
 
 

@@ -38,7 +38,8 @@
           var cell = cell
           cell.isHeading = index == 0
           cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
-          if !cell.isText || cell.value.utf8.count <= (index == 0 ? 30 : 24) { cell.style += " short" }
+          let isShort = !cell.isText || cell.value.utf8.count <= (index == 0 ? 30 : 24)
+          if isShort, cell.note == nil, cell.style != "wrapping" { cell.style += " short" }
           return cell
         }
         return ["cells": cells]
@@ -52,7 +53,8 @@
   struct CellView {
     let value: String
     var cellTarget: String?
-    /// A class of the style sheet: `good`, `bad`, `doubtful` or `depth-2`.
+    /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`, or `wrapping` for a short text that need not be on
+    /// one line.
     var style = ""
     var note: String?
     var isHeading = false
@@ -218,7 +220,7 @@
     let idTarget: String?
 
     /// The greatest number of characters that are shown whole, and those that a longer identifier begins and ends with.
-    private static let (wholeCount, headCount, tailCount) = (22, 10, 6)
+    private static let (wholeCount, headCount, tailCount) = (20, 8, 5)
 
     init(_ identifier: String, link: String? = nil) {
       let text = ShownText.shortened(identifier)
@@ -333,6 +335,10 @@
 
     static func customer(_ id: String, app: String) -> String {
       make("/console/entitlements", [("by", "customer"), ("value", id), ("app", app)])
+    }
+
+    static func refundReview(_ id: String, app: String) -> String {
+      make("/console/refund-reviews/\(PercentEncoding.encode(id))", [("app", app)])
     }
 
     static func entitlement(_ id: String, app: String) -> String {

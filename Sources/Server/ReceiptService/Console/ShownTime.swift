@@ -34,7 +34,13 @@
     var stored: String { followsBrowser ? "browser:\(name)" : name }
 
     /// The names that a person can choose from, sorted.
-    static let names = TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
+    ///
+    /// Foundation lists some zones by names that the database has replaced.
+    static let names = Set(
+      TimeZone.knownTimeZoneIdentifiers + [
+        "America/Nuuk", "Asia/Ho_Chi_Minh", "Asia/Kathmandu", "Asia/Kolkata", "Asia/Yangon", "Europe/Kyiv",
+      ]
+    ).filter { ShownZone($0) != nil && $0.contains("/") }.sorted()
 
     /// The offset from UTC at an instant, in seconds.
     func offset(at instant: Timestamp) -> Int {

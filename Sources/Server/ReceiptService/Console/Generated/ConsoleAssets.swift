@@ -91,9 +91,12 @@
       <figcaption class="hidden">{{chartSummary}}</figcaption>
       </figure>
       {{#chartTable}}
-      <details class="fold"><summary>{{chartTitle}}: as a table</summary>
+      {{<fold}}
+      {{$foldTitle}}{{chartTitle}}: as a table{{/foldTitle}}
+      {{$folded}}
       {{>rows}}
-      </details>
+      {{/folded}}
+      {{/fold}}
       {{/chartTable}}
 
       """##,

@@ -46,6 +46,7 @@
     ///   - now: The current time.
     ///   - session: A transaction.
     ///   - limit: The maximum of each number.
+    /// - Throws: ``DatabaseError``.
     init(
       of apps: [AppConfiguration], isEverything: Bool, at now: Timestamp, in session: any DatabaseSession,
       limit: Int = DatabaseActivity.maximumCount

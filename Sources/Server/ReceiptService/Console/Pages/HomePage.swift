@@ -209,7 +209,8 @@
       guard let bytes = FileManager.default.contents(atPath: path),
         let certificates = try? Certificate.certificates(in: Array(bytes))
       else { return nil }
-      return certificates.map(\.notAfter).min().map { Timestamp(secondsSince1970: $0) }
+      let first = certificates.min { $0.notAfter < $1.notAfter }
+      return first.map { Timestamp(secondsSince1970: $0.notAfter) }
     }
 
     private static func trailTasks(_ trail: TrailActivity) -> [[String: Any]] {
@@ -304,7 +305,7 @@
           "A store asks about a refund of \(ShownText.shortened(review.identifier)) (\(review.app)): answer within "
             + "\(remaining(until: review.deadline, at: now)).",
           link: (
-            ConsoleURL.make("/console/refund-reviews/\(review.identifier)", [("app", review.app)]), "Answer"
+            ConsoleURL.refundReview(review.identifier, app: review.app), "Answer"
           ))
       }
     }

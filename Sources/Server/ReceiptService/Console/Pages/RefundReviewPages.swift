@@ -39,7 +39,8 @@
               let state = review.state(at: now)
               return [
                 CellView(
-                  identifier: stored.identifier, link: Self.address(stored.identifier, app: app.name)),
+                  identifier: stored.identifier,
+                  link: ConsoleURL.refundReview(stored.identifier, app: app.name)),
                 CellView(review.id.store.rawValue), CellView(review.productId), CellView(review.reason),
                 CellView(chip: state.rawValue, style: Self.style(of: state)),
                 CellView(time: review.deadline), CellView(review.suggestedPreference.rawValue),
@@ -50,10 +51,6 @@
               "Apple asks when a customer requests a refund of a purchase and App Store Server Notifications reach this "
                 + "server; Google asks through real-time developer notifications."), footer: page.footer),
         ])
-    }
-
-    private static func address(_ id: String, app: String) -> String {
-      ConsoleURL.make("\(path)/\(PercentEncoding.encode(id))", [("app", app)])
     }
 
     private static func style(of state: RefundReview.State) -> String {

@@ -91,7 +91,7 @@
             CellView("\(recorded.index)", link: ConsoleURL.entry(recorded.index)), CellView(entry.time),
             CellView(
               [entry.notification ?? entry.kind.rawValue, entry.subtype].compactMap { $0 }.joined(
-                separator: " "), note: environment(entry)),
+                separator: " "), style: "wrapping", note: environment(entry)),
             entry.verdict.map { CellView(VerdictView($0.rawValue)) } ?? CellView(nil as String?),
             CellView(entry.product), CellView(identifier: entry.transaction),
             CellView(

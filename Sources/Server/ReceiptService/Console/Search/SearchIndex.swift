@@ -50,17 +50,17 @@
       case .transaction, .googlePlayOrder:
         let found = try await entitlement(text, meaning, visit)
         if !found.isEmpty { return found }
-        let reviews = try await hits(in: visit.apps, meaning) { app in
-          try await entitlements.refundReviews(app: app.name, identifier: text).isEmpty
-            ? nil : (ConsoleURL.make("/console/refund-reviews/\(text)", [("app", app.name)]), "Refund review")
-        }
-        if !reviews.isEmpty { return reviews }
         // A renewal leads to its subscription; that of an order is the order with a number behind it.
         let order = text.split(separator: "..", maxSplits: 1).first.map(String.init) ?? text
         for name in meaning == .googlePlayOrder ? [text, order] : [text] {
           let found = try await entries(name, .transaction, meaning, visit)
           if !found.isEmpty { return found }
         }
+        let reviews = try await hits(in: visit.apps, meaning) { app in
+          try await entitlements.refundReviews(app: app.name, identifier: text).isEmpty
+            ? nil : (ConsoleURL.refundReview(text, app: app.name), "Refund review")
+        }
+        if !reviews.isEmpty { return reviews }
         return meaning == .transaction ? try await entries(text, .original, meaning, visit) : []
       }
     }

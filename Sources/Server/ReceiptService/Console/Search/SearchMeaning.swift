@@ -37,9 +37,7 @@
     /// Purchase tokens of Google Play have about 150. A longer text does not come into an address.
     static let maximumByteCount = 512
 
-    /// Returns the meanings that a text can have by its form, the likeliest first.
-    ///
-    /// - Parameter text: The text, without surrounding white space.
+    /// Lists the meanings that a text, without surrounding white space, can have by its form, the likeliest first.
     static func list(of text: String) -> [SearchMeaning] {
       if isReceipt(text) { return [.receipt] }
       let bytes = Array(text.utf8)
@@ -58,7 +56,7 @@
         return [.appStoreOrder, .customer]
       }
       if bytes.count >= 60 { return [.purchaseToken, .customer] }
-      return text.contains(".")
+      return text.contains(".") && bytes.allSatisfy(isOfName)
         ? [.product, .customer, .purchaseToken, .transaction]
         : [.customer, .transaction, .purchaseToken, .product]
     }
@@ -73,6 +71,12 @@
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+    /// Returns `true` for the letters, digits and signs in the identifiers of products.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+      isCapitalOrDigit(byte) || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+        || [0x2D, 0x2E, 0x5F].contains(byte)
+    }
 
     private static func isCapitalOrDigit(_ byte: UInt8) -> Bool {
       isDigit(byte) || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
