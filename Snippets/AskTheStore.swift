@@ -5,6 +5,7 @@
 // snippet.ask
 import AppStoreServer
 import Foundation
+import ReceiptCrypto
 import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
@@ -14,8 +15,8 @@ func contents(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: U
 
 let arguments = CommandLine.arguments
 let developerSigner = try DeveloperSigner(
-  privateKey: SigningIdentity.privateKey(inFile: try contents(arguments[2])), keyId: arguments[3],
-  issuerId: arguments[4], bundleId: "com.example.app")
+  privateKey: PrivateKey(pem: String(decoding: try contents(arguments[2]), as: UTF8.self)),
+  keyId: arguments[3], issuerId: arguments[4], bundleId: "com.example.app")
 let transport = CurlTransport()
 defer { transport.shutdown() }
 let client = AppStoreServerClient(transport: transport, signer: developerSigner)

@@ -117,6 +117,44 @@ def test_every_swift_example_is_part_of_a_file_that_is_compiled(page):
         )
 
 
+def test_the_complete_programs_do_what_their_pages_say(clone, tmp_path):
+    """The snippets that are whole programs, each with its own page."""
+    programs = pathlib.Path(os.environ["KEEP_A_LOG"]).resolve().parent
+    folder = tmp_path / "quickstart"
+    subprocess.run(["cp", "-r", clone / "quickstart", folder], check=True)
+    unkeyed = str(ROOT / "TestVectors/google-play-purchase/key-missing.json")
+
+    def run(program: str, *arguments: str) -> list[str]:
+        if not (programs / program).exists():
+            pytest.fail(f"{program} was not built: swift build --product {program}")
+        command = [programs / program, *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done
+        return done.stdout.splitlines()
+
+    for name in ("sales.audit", "other.audit"):
+        subprocess.run([os.path.abspath(os.environ["RECEIPT_TOOL"]), "audit", "init", name], cwd=folder, check=True)
+    trail = ("sales.audit", "my-store/root.cer")
+    assert run("RecordVerdicts", *trail, "purchase.jws", "alice") == ["grant com.example.app.gems", "entry 0"]
+    refused = run("RecordVerdicts", *trail, "purchase.jws", "bob")
+    assert refused[0].startswith("refused: checker-refused") and "granted before, in entry 0" in refused[0]
+    assert refused[1] == "entry 1"
+    assert "signature-mismatch" in run("RecordVerdicts", *trail, "altered.jws", "alice")[0]
+    # Genuine, and nothing to grant.
+    assert run("RecordVerdicts", "other.audit", "my-store/root.cer", "refunded.jws", "alice") == ["entry 0"]
+    # Nothing was decided, and trying again does not help before a key is named.
+    undecided = run("RecordVerdicts", *trail, unkeyed, "alice")[0]
+    assert undecided.startswith("could not be checked: key-missing") and "(retry)" not in undecided
+    # The roots of Apple did not sign these.
+    for program in ("VerifyReceipt", "AnswerRequests"):
+        assert "chain-untrusted" in run(program, "purchase.jws")[0]
+        assert "key-missing" in run(program, unkeyed)[0]
+    # Nobody is asked about a receipt that is not genuine.
+    key = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "store.p8"]
+    subprocess.run(key, cwd=folder, check=True, capture_output=True)
+    assert "chain-untrusted" in run("AskTheStore", "purchase.jws", "store.p8", "ABC", "57246542-96fe-1a63-e053-0824d011072a")[0]
+
+
 def test_every_python_example_of_the_readme_is_part_of_a_file_that_is_run():
     sources = {file: file.read_text() for file in (ROOT / "Examples").rglob("*.py")}
     console = "\n".join(block.text for page in PAGES for block in blocks(page) if block.language == "console")

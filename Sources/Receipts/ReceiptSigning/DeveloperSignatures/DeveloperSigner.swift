@@ -10,7 +10,7 @@ public import ReceiptCrypto
 /// The key comes from App Store Connect (a `.p8` file, P-256 in PKCS#8).
 ///
 /// ```swift
-/// let key = try SigningIdentity.privateKey(inFile: contentsOfP8File)
+/// let key = try PrivateKey(pem: contentsOfP8File)
 /// let signer = try DeveloperSigner(
 ///   privateKey: key, keyId: "2X9R4HXF34", issuerId: "57246542-96fe-1a63-e053-0824d011072a",
 ///   bundleId: "com.example.app")
