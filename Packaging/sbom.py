@@ -195,6 +195,7 @@ def main() -> None:
                 "name": "receipt-kit",
                 "version": options.version,
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
+                "externalReferences": [{"type": "vcs", "url": "https://github.com/receiptkit/receipt-kit"}],
                 "properties": [{"name": "commit", "value": options.commit}] if options.commit else [],
             },
         },
