@@ -554,13 +554,15 @@ class Swift:
             shown.append(f"{label}: {type}" + (f" = {default}" if default else ""))
         return ", ".join(shown)
 
-    def documented(self, text, parameters, returns):
-        text = comment(text, "  ") + "  ///\n"
+    @staticmethod
+    def documented_parameters(parameters):
         if len(parameters) == 1:
-            text += comment(f"- Parameter {parameters[0][0]}: {parameters[0][3]}", "  ", "  ")
-        elif parameters:
-            text += "  /// - Parameters:\n"
-            text += "".join(comment(f"- {name}: {meaning}", "  ", "  ").replace("/// ", "///   ") for name, _, _, meaning in parameters)
+            return comment(f"- Parameter {parameters[0][0]}: {parameters[0][3]}", "  ", "  ")
+        rows = "".join(comment(f"- {name}: {meaning}", "  ", "  ").replace("/// ", "///   ") for name, _, _, meaning in parameters)
+        return "  /// - Parameters:\n" * bool(parameters) + rows
+
+    def documented(self, text, parameters, returns):
+        text = comment(text, "  ") + "  ///\n" + self.documented_parameters(parameters)
         return text + (f"  /// - Returns: {returns}\n" if returns else "") + "  /// - Throws: ``ReceiptServerError``.\n"
 
     def call(self, operation, accept):
@@ -608,8 +610,7 @@ class Swift:
         element = self.name(next(each for each in model.members if each.name == page["items"]).element)
         parameters = [each for each in self.parameters(operation) if not (each[0] == page["parameter"] == "before")]
         text = "\n" + comment(f"{operation.text} All of them: a page is asked for when its first element is needed.", "  ") + "  ///\n"
-        text += "  /// - Parameters:\n"
-        text += "".join(comment(f"- {name}: {meaning}", "  ", "  ").replace("/// ", "///   ") for name, _, _, meaning in parameters)
+        text += self.documented_parameters(parameters)
         text += "  /// - Returns: The elements, of one page after the other. An iteration fails with ``ReceiptServerError``.\n"
         text += f"  public func all{operation.name[0].upper()}{operation.name[1:]}({self.signature(parameters)}) -> RemotePages<{element}, ReceiptServerError> {{\n"
         # The page of the first request is the parameter itself.

@@ -47,11 +47,8 @@ public struct ReceiptServerClient: Sendable {
     caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  /// Sends a call, again if necessary.
-  ///
-  /// - Parameters:
-  ///   - known: The answer that is returned if the server says that it still holds.
-  ///   - tag: The `ETag` of that answer.
+  /// Sends a call, again if necessary. `known` is the answer that is returned if the server says that it still holds, and
+  /// `tag` its `ETag`.
   func send<Answer: ServerAnswer>(
     _ call: ServerCall, known: Answer? = nil, tag: String? = nil
   ) async throws(ReceiptServerError) -> Answer {

@@ -22,10 +22,8 @@ struct ServerCall: Sendable {
   let isIdempotent: Bool
   let isKeyed: Bool
 
-  /// - Parameters:
-  ///   - values: The values of the placeholders in the path, in order.
-  ///   - identifier: The member of the body that makes the request idempotent, and the prefix of its value. It is added
-  ///     unless the body has it.
+  /// Creates a call. `values` are those of the placeholders in the path, in order. `identifier` is the member of the body
+  /// that makes the request idempotent, and the prefix of its value; it is added unless the body has it.
   init(
     _ operation: String, _ method: RemoteRequest.Method, _ template: String, values: [String] = [],
     query: [(String, String?)] = [], accept: String = "application/json", body: Body? = nil,

@@ -542,8 +542,7 @@ extension ReceiptServerClient {
   /// The acts of administrators, newest first. For keys that are not confined to an app. All of them: a page
   /// is asked for when its first element is needed.
   ///
-  /// - Parameters:
-  ///   - limit: The greatest number of items: 1 to 1000; 100 without.
+  /// - Parameter limit: The greatest number of items: 1 to 1000; 100 without.
   /// - Returns: The elements, of one page after the other. An iteration fails with ``ReceiptServerError``.
   public func allListAdministrativeActs(limit: Int64? = nil) -> RemotePages<
     ServerAdministrativeAct, ReceiptServerError
