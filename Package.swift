@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
+    .library(name: "StoreTesting", targets: ["StoreTesting"]),
     .library(name: "ReceiptService", targets: ["ReceiptService"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
     .executable(name: "receipt-server", targets: ["receipt-server"]),
@@ -207,6 +208,13 @@ let package = Package(
         "AppStoreEmulator", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
         "ReceiptSigning", "Storefront",
       ]),
+    // The traits that give a test a store. A product of its own: it imports Swift Testing, which only tests have.
+    .target(
+      name: "StoreTesting",
+      dependencies: [
+        "AppStoreEmulator", "AppStoreServer", "GooglePlay", "GooglePlayEmulator", "ReceiptBytes",
+        "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification", "Storefront",
+      ]),
     .executableTarget(
       name: "store-emulator",
       dependencies: [
@@ -356,6 +364,12 @@ let package = Package(
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv", "LocalStore/Fixtures"]),
     .testTarget(
+      name: "StoreTestingTests",
+      dependencies: [
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptCodec",
+        "ReceiptVerification", "StoreTesting", "Storefront",
+      ]),
+    .testTarget(
       name: "ReceiptObservabilityTests",
       dependencies: [
         "AuditTrail", "Entitlements", "ReceiptObservability", "ReceiptTesting", "ReceiptVerification",
@@ -444,7 +458,9 @@ let rooms: KeyValuePairs = [
     "AuditTrailPostgreSQL",
   ],
   "Testing": ["ReceiptTesting"],
-  "Storefront": ["Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator"],
+  "Storefront": [
+    "Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator", "StoreTesting",
+  ],
   "Server": ["ReceiptObservability", "ReceiptService"],
   "Commands": ["CBuild", "receipt-tool", "receipt-server", "store-emulator"],
 ]
@@ -482,6 +498,7 @@ case "address":
     [
       "DocumentationTests", "ReceiptInspectionTests", "ReceiptObservabilityTests",
       "ReceiptServiceClientTests", "ReceiptServiceTests", "ReceiptSigningTests", "RemoteTests",
+      "StoreTestingTests",
     ].contains($0.name)
   }
   let sources = [

@@ -78,6 +78,9 @@ public final class EmulatedPlayStore: Sendable {
     clock.add(self)
   }
 
+  /// Closes the store and its storage.
+  package func close() async throws { try await ledger.store.close() }
+
   package func lastEventDate() async throws -> Timestamp { try await ledger.store.lastEventDate() }
 
   var now: Timestamp { host.configuration.clock() }
@@ -182,7 +185,7 @@ public final class EmulatedPlayStore: Sendable {
   }
 
   /// The app's public key in base64, as the console shows it.
-  func publicKey() async throws -> String {
+  package func publicKey() async throws -> String {
     Base64.encodeToString(try await appKey().publicKey.subjectPublicKeyInfo)
   }
 

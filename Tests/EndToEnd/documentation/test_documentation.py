@@ -66,6 +66,7 @@ def test_every_command_does_what_the_page_shows(page, clone, tmp_path):
     state = tmp_path / "state"
     state.mkdir()
     environment = os.environ | {"STORE_EMULATOR": os.path.abspath(os.environ["STORE_EMULATOR"])}
+    environment["CHECKOUT"] = str(ROOT)
     environment["RECEIPT_TOOL"] = os.path.abspath(os.environ["RECEIPT_TOOL"])
     environment["RECEIPT_SERVER"] = os.path.abspath(os.environ["RECEIPT_SERVER"])
     # Python with the packages that the examples use.
