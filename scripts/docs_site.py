@@ -40,7 +40,7 @@ HEADER = """<style>
   background: var(--color-fill-secondary); border-bottom: 1px solid var(--color-grid); }
 #search-field a { margin-right: auto; align-self: center; color: var(--color-link); }
 #search-field input { width: 16rem; min-width: 6rem; flex: 0 1 auto; }
-#search-field input, #search-field button { font: inherit; padding: .2rem .6rem; border: 1px solid var(--color-fill-gray-tertiary);
+#search-field input, #search-field button { font: inherit; padding: .2rem .6rem; border: 1px solid #8e8e93;
   border-radius: .4rem; background: var(--color-fill); color: var(--color-text); }
 #search-field :focus-visible { outline: 2px solid var(--color-link); outline-offset: 1px; }
 </style><script>
@@ -115,7 +115,7 @@ class Site:
             if page["kind"] == "symbol" and not is_module:
                 paths = page.get("hierarchy", {}).get("paths", [[]])
                 parents = [page["references"][each]["title"] for each in paths[0] if each in page["references"]]
-                entries.append(["symbol", title, address, ".".join(parents), abstract])
+                entries.append(["symbol", title, address, ".".join([*parents[:1], *parents[1:][-1:]]), abstract])
                 continue
             if title.endswith(" Implementations") and not contents:
                 continue

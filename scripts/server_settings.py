@@ -40,9 +40,9 @@ INTRODUCTION = """Each setting of the configuration file, with its type, its def
 The configuration is a JSON file of nested objects: `listen.port` is `{"listen": {"port": 8080}}`. `NAME` stands for the
 name of an app, of one of its policies, entitlements or webhooks. Relative paths are relative to the file.
 
-Every setting can also be given in the environment and on the command line, which override the file, in this order:
-`listen.port` in the file, `RECEIPT_SERVER_LISTEN_PORT=8443`, `--set listen.port=8443`. There, the elements of a list are
-separated by commas. An example in the tables is spelled as after `--set`.
+An environment variable overrides the file, and `--set` overrides both: `listen.port` in the file,
+`RECEIPT_SERVER_LISTEN_PORT=8443`, `--set listen.port=8443`. In variables and after `--set`, commas separate the elements
+of a list. The examples below are spelled as after `--set`.
 
 Put the settings marked *secret* in the environment, or in a file that only the server's user can read.
 <doc:RunReceiptServer> shows a configuration step by step.
@@ -242,7 +242,7 @@ def man_page(groups):
     lines += [".SH NAME", "receipt\\-server.json \\- the configuration of receipt\\-server", ".SH DESCRIPTION"]
     overview = INTRODUCTION.split("## Overview\n\n")[1].split(" <doc:")[0].split("\n<doc:")[0]
     paragraphs = [" ".join(each.split()) for each in overview.split("\n\n") if each.strip()]
-    lines.append("\n.PP\n".join(marked(each.replace("*secret*", "secret").replace("tables", "list")) for each in paragraphs))
+    lines.append("\n.PP\n".join(marked(each.replace("*secret*", "secret")) for each in paragraphs))
     for group in groups:
         lines += [f".SH {roff(group.title.upper())}", marked(" ".join(group.documentation))]
         for row in group.rows:

@@ -141,20 +141,20 @@ class Index {
   }
 }
 
-/** A part of an entry's text with a word of the query, and where the words are: [text, isMatch] pairs. */
-function snippet(entry, query, length = 180) {
+/** A part of an entry's text where the query or one of its words stands: [text, isMatch] pairs. */
+function snippet(entry, query, length = 190) {
   const wanted = words(query).flat().filter((word) => !STOP.has(word));
   const isWanted = (word) => words(word).flat().some((own) => wanted.some((one) => own === one || (one.length > 2 && own.startsWith(one))));
   const pieces = entry.text.split(/(\s+)/);
-  const first = Math.max(0, pieces.findIndex((piece) => piece.trim() && isWanted(piece)));
-  let start = Math.max(0, first - 12);
+  const phrase = entry.text.toLowerCase().indexOf(query.trim().toLowerCase());
+  const before = phrase < 0 ? pieces.findIndex(isWanted) : entry.text.slice(0, phrase).split(/(\s+)/).length - 1;
+  const start = Math.max(0, before - 12);
   const shown = [];
-  for (let count = 0; start < pieces.length && count < length; count += pieces[start++].length) {
-    shown.push([pieces[start], Boolean(pieces[start].trim()) && isWanted(pieces[start])]);
+  for (let place = start, count = 0; place < pieces.length && count < length; place++) {
+    count += pieces[place].length;
+    shown.push([pieces[place], isWanted(pieces[place])]);
   }
-  if (first > 12) shown.unshift(["… ", false]);
-  if (start < pieces.length) shown.push([" …", false]);
-  return shown;
+  return [[start > 0 ? "… " : "", false], ...shown, [start + shown.length < pieces.length ? " …" : "", false]];
 }
 
 const [field, list, status] = ["query", "results", "status"].map((id) => document.getElementById(id));
@@ -173,7 +173,7 @@ const show = () => {
   history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
   document.title = query ? `${query} · ReceiptKit search` : "Search ReceiptKit";
   const found = query ? window.searchIndex.search(query) : [];
-  status.textContent = !query ? "" : found.length === 1 ? "1 result" : `${found.length || "No"} results`;
+  status.textContent = !query ? "" : found.length === 1 ? "1 result" : `${found.length >= 30 ? "The first " : ""}${found.length || "No"} results`;
   list.replaceChildren(...found.map((entry) => {
     const link = element("a", entry.title, { href: `../${entry.url}` });
     const place = entry.page && entry.page !== entry.title ? ` in ${entry.page}` : "";
