@@ -162,7 +162,7 @@ def make_place(request, receipt_tool, tmp_path):
 
 # The tests of a file run one after the other: these files, begun last, would keep one core busy and leave the others idle.
 SLOWEST_FIRST = [
-    "test_service_strangers.py", "test_refund_reviews.py", "test_audit_faults.py", "test_audit_pairs.py", "test_json_output.py",
+    "test_languages.py", "test_service_strangers.py", "test_refund_reviews.py", "test_audit_faults.py", "test_audit_pairs.py", "test_json_output.py",
     "test_other_stores.py", "test_audit_kill.py", "test_service_stores.py", "test_webhooks.py", "test_command_line.py",
 ]  # fmt: skip
 

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -281,6 +282,30 @@ def test_what_the_release_promised_is_kept():
     """And what is committed is what the tables say, which scripts/wire-types checks."""
     run = subprocess.run([sys.executable, ROOT / "scripts/api-changes"], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout) == (0, ""), run.stdout + run.stderr
+
+
+def test_a_change_that_is_meant_is_accepted_by_its_line_until_the_release(tmp_path):
+    folder = tmp_path / "Schemas/receipt-server"
+    folder.mkdir(parents=True)
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/api-changes", tmp_path / "scripts")
+    (folder / "openapi-released.json").write_text(json.dumps(SMALL))
+    (folder / "openapi.json").write_text(json.dumps(changed(lambda api: get(api)["parameters"].pop())))
+
+    def run(*arguments):
+        done = subprocess.run([sys.executable, tmp_path / "scripts/api-changes", *arguments], capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    line = f"{GET} query limit: the parameter is removed\n"
+    assert run() == (1, line, "")
+    (folder / "accepted-changes.txt").write_text(line)
+    assert run() == (0, "", "")
+    (folder / "accepted-changes.txt").write_text(line + "another\n")
+    assert run()[:2] == (0, "") and "another" in run()[2]
+    assert run("--release") == (0, "", "") and run() == (0, "", "")
+    assert not (folder / "accepted-changes.txt").exists()
+    assert (folder / "openapi-released.json").read_bytes() == (folder / "openapi.json").read_bytes()
+    assert run("--nonsense")[0] == 64 and run("one")[0] == 64
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"openapi": "2.0", "paths": {}}', '{"openapi": "3.1.0", "paths": []}'])

@@ -78,6 +78,19 @@ def test_a_wheel_has_types_and_nothing_else_is_needed(tmp_path):
     assert f"\nVersion: {version}\n" in metadata
 
 
+def test_the_archive_of_a_release_can_be_installed_and_is_always_the_same(tmp_path):
+    archives = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        subprocess.run([ROOT / "Packaging/python-client", tmp_path / name], check=True, timeout=60)
+        archives += (tmp_path / name).iterdir()
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+    install(tmp_path / "installed", archives[0])
+    code = "import receiptkit_client; print(receiptkit_client.__version__)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={"PYTHONPATH": str(tmp_path / "installed")})
+    assert f"receiptkit_client-{run.stdout.strip()}.tar.gz" == archives[0].name, run.stderr
+
+
 USER = '''
 import asyncio
 from receiptkit_client import AsyncClient, Client, Conflict, models, webhooks

@@ -14,11 +14,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "Clients/python"
 
 
-def install(folder: pathlib.Path) -> pathlib.Path:
+def install(folder: pathlib.Path, source: pathlib.Path = FOLDER) -> pathlib.Path:
     """Builds and installs the package into a folder, without a network."""
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation",
-         "--target", folder, FOLDER],
+         "--target", folder, source],
         check=True, timeout=300, env=os.environ | {"PIP_NO_CACHE_DIR": "1"},
     )  # fmt: skip
     return folder

@@ -10,6 +10,7 @@ receiptkit-client does more. Exit code: 1 refused, 75 not decided now: keep the 
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import sys
@@ -38,14 +39,16 @@ def ask(url: str, body: bytes | None = None) -> dict:
     for pause in (1, 2, None):
         try:
             with opener.open(request, timeout=10) as answer:
-                return json.load(answer)
+                found = json.load(answer)
+            if isinstance(found, dict):
+                return found
         except urllib.error.HTTPError as error:
             if error.code != 429 and error.code < 500:
                 print(f"failed: {error.code} {error.read(10_000).decode(errors='replace')}")
                 sys.exit(1)
             pause = pause and max(pause, int(error.headers.get("Retry-After") or 0))
-        except OSError:
-            pass
+        except (OSError, http.client.HTTPException, ValueError):
+            pass  # no answer, or one that ended early
         if pause is None:
             print("undecided: no answer")
             sys.exit(75)
