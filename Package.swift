@@ -331,7 +331,8 @@ let package = Package(
       path: "Tests/Receipts/AllocationSweep/allocation-sweep"),
 
     .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
-    .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto", "ReceiptTesting"]),
+    .testTarget(
+      name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto", "ReceiptSigning", "ReceiptTesting"]),
     .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptBytes", "ReceiptCodec"]),
     .testTarget(
       name: "ReceiptSigningTests", dependencies: ["ReceiptBytes", "ReceiptSigning", "ReceiptTesting"]),

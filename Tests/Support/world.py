@@ -7,8 +7,10 @@ import shutil
 import subprocess
 
 import pytest
-from cryptography.hazmat.primitives import serialization
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509 import ocsp
 
 import samples
 from independent import jws, pki
@@ -17,6 +19,8 @@ from tool import ReceiptTool
 
 ORIGINAL = samples.TRANSACTION["originalTransactionId"]
 TOKEN_OPTIONS = ["--api-key", "api.p8", "--key-id", "KEY", "--issuer-id", "00000000-0000-4000-8000-000000000000"]
+
+SECRET = ["--authority-passphrase-file", "authority.txt"]
 
 # Every command that prints, by its name, with arguments that make it print; in a copy of the world. {…} is a value that
 # `make` found out. The commands of `api` ask a server: test_remote_commands.py.
@@ -35,6 +39,19 @@ COMMANDS: dict[str, list[list[str]]] = {
     ],
     "identity create": [["new"], ["new", "--json"]],
     "identity show": [["identity"], ["identity", "--json"]],
+    "identity issue": [["authority", "new", *SECRET], ["authority", "new", *SECRET, "--json"]],
+    "identity intermediate": [["authority", *SECRET], ["authority", *SECRET, "--json"]],
+    "identity responder": [["authority", "new", *SECRET], ["authority", "new", *SECRET, "--json"]],
+    "identity list": [["authority"], ["authority", "--json"]],
+    "identity revoke": [
+        ["authority", "first/chain.pem", "--reason", "superseded"],
+        ["authority", "{signer}", "--reason", "superseded", "--json"],
+    ],
+    "identity crl": [["authority", *SECRET, "-o", "new"], ["authority", *SECRET, "-o", "new", "--json"]],
+    "identity ocsp": [
+        ["authority", "request.der", "--responder", "responder", "-o", "new"],
+        ["authority", "request.der", "--responder", "responder", "-o", "new", "--json"],
+    ],
     "inspect": [["purchase.jws"], ["--json", "purchase.json"], ["--json", "purchase.jws"]],
     "token": [[*TOKEN_OPTIONS, "--bundle-id", "a"], [*TOKEN_OPTIONS, "--bundle-id", "a", "--json"]],
     "version": [[], ["--json"], ["--self-test"], ["--json", "--self-test"]],
@@ -133,6 +150,12 @@ class World:
         )
         (folder / "api.p8").write_bytes(key)
         do("identity create identity")
+        (folder / "authority.txt").write_text("a passphrase of a test\n")
+        secret = " ".join(SECRET)
+        first = do(f"identity create first --organization Example --keep-root authority {secret} --json").lines[0]
+        world.values["signer"] = first["certificates"][0]["serialNumber"]
+        do(f"identity responder authority responder {secret}")
+        (folder / "request.der").write_bytes(ocsp_request(folder / "first/chain.pem"))
         do("audit init trail --origin example.com/t")
         do("verify --trust root.cer --audit trail purchase.jws")
         do("audit append trail -", b'{"kind":"verdict","verdict":"valid","productId":"p"}\n')
@@ -151,6 +174,15 @@ class World:
         world.values["request"] = next(line["request"] for line in waiting if "request" in line)
         (folder / "notification.json").write_bytes(body(store.leaf(), signed=samples.SIGNED))
         return world
+
+
+def ocsp_request(chain: pathlib.Path, nonce: bytes | None = None) -> bytes:
+    """A request about the first certificate of a chain, which the second one issued."""
+    certificate, issuer = x509.load_pem_x509_certificates(chain.read_bytes())[:2]
+    builder = ocsp.OCSPRequestBuilder().add_certificate(certificate, issuer, hashes.SHA256())
+    if nonce is not None:
+        builder = builder.add_extension(x509.OCSPNonce(nonce), critical=False)
+    return builder.build().public_bytes(serialization.Encoding.DER)
 
 
 def leaf_commands(tool: ReceiptTool) -> set[str]:

@@ -25,6 +25,7 @@ REASONS = {
     "asks a store": "needs an account at Apple or Google",
     "builds": "takes minutes; scripts/test has built it already",
     "changes the system": "installs packages, or starts a container",
+    "needs a token": "test_token.py runs it with SoftHSM",
     "needs a server": "a web server or a database of one's own",
     "a manifest": "scripts/consumer builds a package with one",
     "another library": "which one moves away from; the build does not have it",

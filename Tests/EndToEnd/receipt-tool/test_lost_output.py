@@ -11,7 +11,7 @@ import pytest
 import samples
 from independent import jws
 from tool import INVALID, VALID
-from world import RUNS, leaf_commands, mount, unmount
+from world import RUNS, SECRET, leaf_commands, mount, unmount
 
 CANNOT_CREATE, NOT_WRITTEN = 73, 74
 IDS = [f"{name} {' '.join(arguments)}".strip() for name, arguments in RUNS]
@@ -122,6 +122,12 @@ FILES = {
     "audit migrate": (["trail", "new"], False),
     "audit witness": (["new", "--create", "w"], False),
     "identity create": (["new"], False),
+    "identity issue": (["authority", "new", *SECRET], False),
+    "identity intermediate": (["authority", *SECRET], False),
+    "identity responder": (["authority", "new", *SECRET], False),
+    "identity revoke": (["authority", "first/chain.pem", "--reason", "superseded"], False),
+    "identity crl": (["authority", *SECRET, "-o", "{path}"], True),
+    "identity ocsp": (["authority", "request.der", "--responder", "responder", "-o", "{path}"], True),
     "store init": (["--store", "new"], False),
     "store buy": (["--store", "shop", "com.example.coins", "-o", "{path}"], True),
     "store advance": (["--store", "shop", "--by", "P1M"], False),

@@ -9,6 +9,7 @@ import pytest
 
 import samples
 from tool import VALID
+from world import SECRET
 
 CANNOT_CREATE = 73
 ORIGINAL = samples.TRANSACTION["originalTransactionId"]
@@ -19,6 +20,10 @@ SHOP = [
     f"shop/{name}"
     for name in ("key.pem", "chain.pem", "root.cer", "store.json", "store.sqlite", "products.json", "queue-customer.sqlite")
 ]
+AUTHORITY = [
+    f"authority/{name}"
+    for name in ("authority.json", "root/key.pem", "intermediate-1/key.pem", "intermediate-1/index.txt")
+]
 KEY_FILES = ["--key", "identity/key.pem", "--chain", "identity/chain.pem", "--passphrase-file", "new.jsonl"]
 
 # Options that name an output; `test_every_output_is_tried` looks for them in the help of every command.
@@ -28,6 +33,11 @@ OUTPUT_OPTIONS = {"output", "table", "proofs"}
 CASES = [
     ("sign", ["--identity", "identity", *SIGN, "purchase.json", "--output", "{path}"], [*IDENTITY, "purchase.json"]),
     ("sign", [*KEY_FILES, *SIGN, "purchase.json", "-o", "{path}"], [*IDENTITY[:2], "new.jsonl", "purchase.json"]),
+    ("identity crl", ["authority", *SECRET, "-o", "{path}"], [*AUTHORITY, "authority.txt"]),
+    (
+        "identity ocsp", ["authority", "request.der", "--responder", "responder", "-o", "{path}"],
+        [*AUTHORITY, "request.der", "responder/key.pem"],
+    ),
     ("audit prove", ["trail", "0", "-o", "{path}", "--overwrite"], TRAIL),
     ("audit prove", ["trail", "0", "--key", "copied.pub", "-o", "{path}", "--overwrite"], [*TRAIL, "copied.pub"]),
     ("audit keys", ["trail", "-o", "{path}"], TRAIL),

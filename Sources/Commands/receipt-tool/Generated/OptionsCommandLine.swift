@@ -80,13 +80,30 @@ struct DetachedFilesOptions: ParsableArguments {
 struct PassphraseOptions: ParsableArguments {
   @Option(
     name: .customLong("passphrase-file"),
-    help: ArgumentHelp("Read the passphrase of the private key from this file.", valueName: "FILE"))
+    help: ArgumentHelp(
+      "Read the passphrase of the private key, or the PIN of its token, from this file.", valueName: "FILE"))
   var file: String?
 
   @Option(
     name: .customLong("passphrase-env"),
     help: ArgumentHelp(
-      "Read the passphrase of the private key from this environment variable.", valueName: "NAME"))
+      "Read the passphrase of the private key, or the PIN of its token, from this " + "environment variable.",
+      valueName: "NAME"))
+  var variable: String?
+}
+
+/// The source of the passphrase of an authority's keys: never the command line, which other users can see.
+struct AuthorityPassphraseOptions: ParsableArguments {
+  @Option(
+    name: .customLong("authority-passphrase-file"),
+    help: ArgumentHelp(
+      "Read the passphrase of the authority's keys, or the PIN of their token, from this "
+        + "file. Otherwise it is asked for on a terminal.", valueName: "FILE"))
+  var file: String?
+
+  @Option(
+    name: .customLong("authority-passphrase-env"),
+    help: ArgumentHelp("Read it from this environment variable.", valueName: "NAME"))
   var variable: String?
 }
 
@@ -99,7 +116,8 @@ struct IdentityOptions: ParsableArguments {
   @Option(
     name: .customLong("key"),
     help: ArgumentHelp(
-      "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", valueName: "FILE"))
+      "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1; or a pkcs11: "
+        + "URI of a key in a token.", valueName: "FILE|URI"))
   var keyFile: String?
 
   @Option(

@@ -742,12 +742,14 @@ enum Output {
     }
   }
 
-  /// The certificates or the key that sign receipts.
+  /// The certificates or the key that sign receipts, or sign others.
   struct Identity: OutputObject {
     static let type = "identity"
     /// The folder.
     var directory: String
-    /// Signer, intermediate and root; empty for the key of an app.
+    /// The folder of the authority that issued them and keeps the root.
+    var authority: String?
+    /// Signer, intermediate and root; of an intermediate, the last two; empty for the key of an app.
     var certificates: [Certificate]
     /// The key of an app: its type.
     var key: String?
@@ -758,6 +760,7 @@ enum Output {
 
     func append(to object: inout JSONWriter) {
       object.member("directory", directory)
+      object.member("authority", authority)
       object.member("certificates", certificates)
       object.member("key", key)
       object.member("sha256", sha256)
@@ -771,6 +774,8 @@ enum Output {
     var subject: String
     /// The issuer.
     var issuer: String
+    /// The serial number in hexadecimal.
+    var serialNumber: String
     /// The type of the key, such as `P-256`.
     var key: String
     /// When it begins to be valid.
@@ -783,10 +788,77 @@ enum Output {
     func append(to object: inout JSONWriter) {
       object.member("subject", subject)
       object.member("issuer", issuer)
+      object.member("serialNumber", serialNumber)
       object.member("key", key)
       object.member("notBefore", notBefore)
       object.member("notAfter", notAfter)
       object.member("sha256", sha256)
+    }
+  }
+
+  /// A certificate that an authority has issued.
+  struct IssuedCertificate: OutputObject {
+    static let type = "issued-certificate"
+    /// The issuer in the authority: `root`, or `intermediate-` with a number.
+    var issuer: String
+    /// The serial number in hexadecimal.
+    var serialNumber: String
+    /// The subject on one line.
+    var subject: String
+    /// When it ends to be valid.
+    var notAfter: Timestamp
+    /// When it was revoked.
+    var revokedDate: Timestamp?
+    /// The reason of the revocation.
+    var reason: String?
+
+    func append(to object: inout JSONWriter) {
+      object.member("issuer", issuer)
+      object.member("serialNumber", serialNumber)
+      object.member("subject", subject)
+      object.member("notAfter", notAfter)
+      object.member("revokedDate", revokedDate)
+      object.member("reason", reason)
+    }
+  }
+
+  /// A revocation list.
+  struct RevocationList: OutputObject {
+    static let type = "revocation-list"
+    /// The file.
+    var path: String
+    /// The issuer in the authority.
+    var issuer: String
+    /// The number of the list.
+    var number: Int64
+    /// When it was signed.
+    var thisUpdate: Timestamp
+    /// When the next one must be there.
+    var nextUpdate: Timestamp
+    /// How many certificates it names.
+    var revoked: Int64
+
+    func append(to object: inout JSONWriter) {
+      object.member("path", path)
+      object.member("issuer", issuer)
+      object.member("number", number)
+      object.member("thisUpdate", thisUpdate)
+      object.member("nextUpdate", nextUpdate)
+      object.member("revoked", revoked)
+    }
+  }
+
+  /// The answer to an OCSP request.
+  struct OcspResponse: OutputObject {
+    static let type = "ocsp-response"
+    /// The file.
+    var path: String
+    /// The response in base64.
+    var response: String
+
+    func append(to object: inout JSONWriter) {
+      object.member("path", path)
+      object.member("response", response)
     }
   }
 

@@ -110,6 +110,24 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Audit trail") var auditing: RecordingVerdictOptions
 
+  @Option(
+    name: .customLong("crl"),
+    help: ArgumentHelp(
+      "A certificate revocation list (RFC 5280, DER or PEM) of an issuer. May be repeated: "
+        + "every issuer's list must be there.",
+      discussion: #"""
+        A receipt is invalid if a certificate of its signer is revoked, and
+        undetermined if a list is missing, out of date or cannot be used.
+        """#, valueName: "FILE"))
+  var revocationLists: [String] = []
+
+  @Flag(
+    name: .customLong("accept-signed-before-revocation"),
+    help: ArgumentHelp(
+      "With --crl or --check ocsp: accept what states a date before the signer was revoked "
+        + "as superseded, cessationOfOperation or affiliationChanged."))
+  var acceptsEarlierSignatures: Bool = false
+
   @Flag(
     name: .customLong("lines"),
     help: ArgumentHelp("Each line of the input is a receipt; results come in input order."))
@@ -223,9 +241,11 @@ struct SignCommand: ParsableCommand {
 struct IdentityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity",
-    abstract: "Create and show identities that sign receipts.",
+    abstract: "Create and show identities that sign receipts, and issue, rotate and revoke them.",
     subcommands: [
-      IdentityCreateCommand.self, IdentityShowCommand.self,
+      IdentityCreateCommand.self, IdentityShowCommand.self, IdentityIssueCommand.self,
+      IdentityIntermediateCommand.self, IdentityResponderCommand.self, IdentityListCommand.self,
+      IdentityRevokeCommand.self, IdentityCrlCommand.self, IdentityOcspCommand.self,
     ])
 
 }
@@ -238,9 +258,13 @@ struct IdentityCreateCommand: ParsableCommand {
       + "the key of an app.",
     discussion: #"""
       Writes root.cer (DER; give it to those who verify), chain.pem (leaf,
-      intermediate, root) and key.pem (PKCS#8, mode 0600). The keys of root and
-      intermediate are destroyed after use: nobody can issue another certificate
-      under this root.
+      intermediate, root) and key.pem (PKCS#8, mode 0600).
+
+      The keys of root and intermediate are destroyed after use: nobody can issue
+      another certificate under this root. With --keep-root AUTHORITY they are kept,
+      encrypted, in another directory: 'identity issue' then issues further signers
+      under the root that verifiers trust already, and 'identity revoke' and
+      'identity crl' revoke them. The passphrase is asked for on a terminal.
 
       The certificates are valid from 2008, so that receipts of past purchases
       verify at their own dates; --valid-from sets another beginning.
@@ -250,16 +274,24 @@ struct IdentityCreateCommand: ParsableCommand {
       and public-key.txt as a store's console shows it, for --play-key and
       --huawei-key. SHA-1 is what Google Play signs with.
 
+      A key is a file, or in a PKCS#11 token and never leaves it:
+        --key "pkcs11:token=shop;object=signer;type=private"
+      The passphrase is then the token's PIN; key.uri takes the place of key.pem.
+
       EXAMPLES:
         receipt-tool identity create my-store --organization "My Store"
+        # with an authority, to issue and revoke signers later
+        receipt-tool identity create my-store --organization "My Store" \
+          --keep-root my-authority --authority-passphrase-file authority.txt
         # app and transaction receipts
         receipt-tool identity create my-rsa-store --algorithm rsa2048
         # Google Play
         receipt-tool identity create my-play-key --algorithm rsa2048-sha1
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a
-        file is there already or cannot be written; 74 the output cannot be written.
+        0 created; 64 wrong command line; 66 the passphrase or a key cannot be read;
+        73 a file is there already or cannot be written; 74 the output cannot be
+        written.
       """#)
 
   @Argument(
@@ -275,9 +307,15 @@ struct IdentityCreateCommand: ParsableCommand {
 
   @Option(
     name: .customLong("organization"),
-    help: ArgumentHelp("The organization that the certificates name. Default: ReceiptKit.", valueName: "NAME")
-  )
+    help: ArgumentHelp(
+      "The organization that the certificates name. It is asked for on a terminal; "
+        + "otherwise --keep-root needs it, and without --keep-root it is ReceiptKit.", valueName: "NAME"))
   var organization: String?
+
+  @Option(
+    name: .customLong("country"),
+    help: ArgumentHelp("The country that the certificates name: two letters (ISO 3166).", valueName: "CC"))
+  var country: String?
 
   @Option(
     name: .customLong("days"),
@@ -299,13 +337,53 @@ struct IdentityCreateCommand: ParsableCommand {
       valueName: "LEAF-OID,INTERMEDIATE-OID"))
   var marker: String?
 
-  @Flag(name: .customLong("overwrite"), help: ArgumentHelp("Replace existing files."))
+  @Option(
+    name: .customLong("keep-root"),
+    help: ArgumentHelp(
+      "Keep root and intermediate with their encrypted keys in this directory, which must "
+        + "be new or empty.", valueName: "AUTHORITY"))
+  var authority: String?
+
+  @Option(
+    name: .customLong("ocsp-url"),
+    help: ArgumentHelp("The OCSP responder that the certificates name.", valueName: "URL"))
+  var ocspURL: String?
+
+  @Option(
+    name: .customLong("crl-url"),
+    help: ArgumentHelp(
+      "The folder with revocation lists that the certificates name: root.crl, " + "intermediate-1.crl.",
+      valueName: "URL"))
+  var crlURL: String?
+
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "The signing key, if it exists already: a file, or a pkcs11: URI.", valueName: "FILE|URI"))
+  var key: String?
+
+  @Option(
+    name: .customLong("root-key"),
+    help: ArgumentHelp("With --keep-root: the root's key, if it exists already.", valueName: "FILE|URI"))
+  var rootKey: String?
+
+  @Option(
+    name: .customLong("intermediate-key"),
+    help: ArgumentHelp(
+      "With --keep-root: the intermediate's key, if it exists already.", valueName: "FILE|URI"))
+  var intermediateKey: String?
+
+  @Flag(
+    name: .customLong("overwrite"),
+    help: ArgumentHelp("Replace existing files of the identity, but nothing of an authority."))
   var overwrites: Bool = false
 
   @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
   var json: Bool = false
 
   @OptionGroup var passphraseOptions: PassphraseOptions
+
+  @OptionGroup(title: "Authority") var authorityPassphrase: AuthorityPassphraseOptions
 }
 
 /// The command `identity show`.
@@ -327,6 +405,354 @@ struct IdentityShowCommand: ParsableCommand {
 
   @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
   var json: Bool = false
+}
+
+/// The command `identity issue`.
+struct IdentityIssueCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "issue",
+    abstract: "Issue a further signer under a root that was kept.",
+    discussion: #"""
+      Writes an identity as 'identity create' does. Verifiers that trust the root
+      accept the new signer and the old one. The certificate is in the authority's
+      index before it is written anywhere else.
+
+      With --request or --public-key the private key stays where it is, and only
+      chain.pem and root.cer are written.
+
+      EXAMPLES:
+        receipt-tool identity issue my-authority my-store-2
+        receipt-tool identity issue my-authority my-store-2 --request store.csr
+        receipt-tool identity issue my-authority my-store-2 --days 365 \
+          --key "pkcs11:token=shop;object=signer-2;type=private" \
+          --passphrase-file pin.txt
+
+      EXIT CODES:
+        0 issued; 64 wrong command line, or the intermediate has expired or is
+        revoked; 66 the authority, a key or a passphrase cannot be read; 73 a file is
+        there already or cannot be written; 74 the output cannot be written, or
+        another process keeps the authority.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Argument(
+    help: ArgumentHelp("The directory to write to; it is created if it does not exist.", valueName: "dir"))
+  var directory: String
+
+  @Option(
+    name: .customLong("common-name"),
+    help: ArgumentHelp(
+      "The common name of the certificate. Default: the organization and \"Receipt Signing\".",
+      valueName: "NAME"))
+  var commonName: String?
+
+  @Option(
+    name: .customLong("algorithm"), help: ArgumentHelp("es256 or rsa2048. Default: that of the authority."))
+  var algorithm: IdentityAlgorithm?
+
+  @Option(
+    name: .customLong("days"),
+    help: ArgumentHelp(
+      "How many days from now the certificate is valid; at most as long as the " + "intermediate.",
+      valueName: "N"))
+  var days: Int = 3650
+
+  @Option(
+    name: .customLong("valid-from"),
+    help: ArgumentHelp(
+      "When the certificate begins to be valid. Default: that of the authority.", valueName: "ISO8601|now"))
+  var validFrom: String?
+
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "The signing key, if it exists already: a file, or a pkcs11: URI.", valueName: "FILE|URI"))
+  var key: String?
+
+  @Option(
+    name: .customLong("request"),
+    help: ArgumentHelp(
+      "A certification request (PKCS#10), whose key is certified. Nothing else of it is " + "used.",
+      valueName: "FILE"))
+  var request: String?
+
+  @Option(
+    name: .customLong("public-key"),
+    help: ArgumentHelp("A public key to certify, PEM or DER.", valueName: "FILE"))
+  var publicKey: String?
+
+  @Flag(name: .customLong("overwrite"), help: ArgumentHelp("Replace existing files."))
+  var overwrites: Bool = false
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
+  var json: Bool = false
+
+  @OptionGroup var passphraseOptions: PassphraseOptions
+
+  @OptionGroup(title: "Authority") var authorityPassphrase: AuthorityPassphraseOptions
+}
+
+/// The command `identity intermediate`.
+struct IdentityIntermediateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "intermediate",
+    abstract: "Issue another intermediate under a root that was kept.",
+    discussion: #"""
+      Later signers are issued under it: when the last intermediate expires, or
+      after it was revoked. This needs the directory 'root' of the authority, which
+      may otherwise be kept apart.
+
+      Verifiers need nothing new, except for transaction receipts, which carry only
+      the signer's certificate: give verifiers the new intermediate.
+
+      EXAMPLE:
+        receipt-tool identity intermediate my-authority
+
+      EXIT CODES:
+        As 'identity issue'.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Option(
+    name: .customLong("days"),
+    help: ArgumentHelp(
+      "How many days from now signers under it can be valid; the intermediate itself is "
+        + "valid five years longer.", valueName: "N"))
+  var days: Int = 3650
+
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "The intermediate's key, if it exists already: a file, or a pkcs11: URI.", valueName: "FILE|URI"))
+  var key: String?
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
+  var json: Bool = false
+
+  @OptionGroup(title: "Authority") var authorityPassphrase: AuthorityPassphraseOptions
+}
+
+/// The command `identity responder`.
+struct IdentityResponderCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "responder",
+    abstract: "Issue a signer of OCSP responses.",
+    discussion: #"""
+      Writes an identity with which 'identity ocsp', 'openssl ocsp' and receipt-server
+      sign responses about the certificates of one issuer. It cannot be revoked: keep
+      it short.
+
+      EXAMPLE:
+        receipt-tool identity responder my-authority my-responder
+
+      EXIT CODES:
+        As 'identity issue'.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Argument(
+    help: ArgumentHelp("The directory to write to; it is created if it does not exist.", valueName: "dir"))
+  var directory: String
+
+  @Option(
+    name: .customLong("issuer"),
+    help: ArgumentHelp(
+      "Whose certificates it answers about: root, or an intermediate such as "
+        + "intermediate-1. Default: the newest intermediate.", valueName: "NAME"))
+  var issuer: String?
+
+  @Option(
+    name: .customLong("days"),
+    help: ArgumentHelp("How many days from now the certificate is valid.", valueName: "N"))
+  var days: Int = 90
+
+  @Flag(name: .customLong("overwrite"), help: ArgumentHelp("Replace existing files."))
+  var overwrites: Bool = false
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
+  var json: Bool = false
+
+  @OptionGroup var passphraseOptions: PassphraseOptions
+
+  @OptionGroup(title: "Authority") var authorityPassphrase: AuthorityPassphraseOptions
+}
+
+/// The command `identity list`.
+struct IdentityListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the certificates that an authority has issued; no key is read.",
+    discussion: #"""
+      EXAMPLE:
+        receipt-tool identity list my-authority
+
+      EXIT CODES:
+        0 listed; 64 wrong command line; 66 the authority cannot be read; 74 the
+        output cannot be written.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object a line."))
+  var json: Bool = false
+}
+
+/// The command `identity revoke`.
+struct IdentityRevokeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Revoke a certificate that an authority has issued; no key is read.",
+    discussion: #"""
+      Verifiers learn it from the next list ('identity crl') or from OCSP. After a
+      key was stolen the reason is keyCompromise: no date in a receipt can be
+      believed then, since the thief states any. With superseded,
+      cessationOfOperation or affiliationChanged, verifiers may accept what was
+      signed before (--accept-signed-before-revocation).
+
+      EXAMPLES:
+        receipt-tool identity revoke my-authority my-store/chain.pem \
+          --reason superseded
+        receipt-tool identity revoke my-authority 5A0F4C3B --reason keyCompromise
+
+      EXIT CODES:
+        0 revoked; 1 it is revoked already, or the authority has not issued it; 64
+        wrong command line; 66 the authority or the certificate cannot be read; 73
+        the index cannot be written; 74 the output cannot be written, or another
+        process keeps the authority.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Argument(
+    help: ArgumentHelp(
+      "A serial number in hexadecimal, or a file whose first certificate is revoked.",
+      valueName: "certificate"))
+  var certificate: String
+
+  @Option(
+    name: .customLong("reason"),
+    help: ArgumentHelp(
+      "keyCompromise, cACompromise, affiliationChanged, superseded, cessationOfOperation, "
+        + "privilegeWithdrawn or unspecified.", valueName: "NAME"))
+  var reason: String
+
+  @Option(
+    name: .customLong("date"),
+    help: ArgumentHelp("When it was revoked, not in the future. Default: now.", valueName: "ISO8601"))
+  var date: String?
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
+  var json: Bool = false
+}
+
+/// The command `identity crl`.
+struct IdentityCrlCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "crl",
+    abstract: "Sign the revocation list of an issuer (RFC 5280).",
+    discussion: #"""
+      The list names every certificate that the issuer has revoked. Sign a new one
+      after each revocation, and before the last one ends: verifiers refuse a list
+      that is out of date. Give it to 'verify --crl', or publish it.
+
+      EXAMPLES:
+        receipt-tool identity crl my-authority -o intermediate-1.crl
+        receipt-tool identity crl my-authority --issuer root --days 365 -o root.crl
+
+      EXIT CODES:
+        0 signed; 64 wrong command line; 66 the authority or a passphrase cannot be
+        read; 73 the list cannot be created; 74 it cannot be written, or another
+        process keeps the authority.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Option(
+    name: .customLong("issuer"),
+    help: ArgumentHelp(
+      "Whose list: root, or an intermediate such as intermediate-1. Default: the newest " + "intermediate.",
+      valueName: "NAME"))
+  var issuer: String?
+
+  @Option(
+    name: .customLong("days"),
+    help: ArgumentHelp("How many days from now the next list must be there.", valueName: "N"))
+  var days: Int = 30
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("Write the list (DER) to this file, replacing its contents.", valueName: "FILE"))
+  var output: String
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
+  var json: Bool = false
+
+  @OptionGroup(title: "Authority") var authorityPassphrase: AuthorityPassphraseOptions
+}
+
+/// The command `identity ocsp`.
+struct IdentityOcspCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ocsp",
+    abstract: "Answer an OCSP request (RFC 6960) about certificates of an authority.",
+    discussion: #"""
+      No key of the authority is read, only its indexes. A signer that 'identity
+      responder' made answers about the certificates of its issuer; name one for each
+      issuer.
+
+      EXAMPLE:
+        receipt-tool identity ocsp my-authority --responder my-responder \
+          request.der -o response.der
+
+      EXIT CODES:
+        0 answered, be it with a refusal; 64 wrong command line, or the responder's
+        certificate has expired; 66 the authority, the responder or the request
+        cannot be read; 73 the response cannot be created; 74 it cannot be written.
+      """#)
+
+  @Argument(
+    help: ArgumentHelp("The directory that 'identity create --keep-root' made.", valueName: "authority"))
+  var authority: String
+
+  @Argument(help: ArgumentHelp("The request (DER); - is standard input.", valueName: "request"))
+  var request: String
+
+  @Option(
+    name: .customLong("responder"),
+    help: ArgumentHelp("An identity that 'identity responder' made. May be repeated.", valueName: "DIR"))
+  var responders: [String] = []
+
+  @Option(
+    name: .customLong("lifetime"), help: ArgumentHelp("How long the response is valid.", valueName: "SECONDS")
+  )
+  var lifetime: Int64 = 3600
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp(
+      "Write the response (DER) to this file, replacing its contents; - is standard output.",
+      valueName: "FILE"))
+  var output: String
+
+  @Flag(name: .customLong("json"), help: ArgumentHelp("Print one JSON object."))
+  var json: Bool = false
+
+  @OptionGroup var passphraseOptions: PassphraseOptions
 }
 
 /// The command `inspect`.

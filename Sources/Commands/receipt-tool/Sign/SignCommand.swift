@@ -48,23 +48,6 @@ extension SignCommand {
   }
 }
 
-extension PassphraseOptions {
-  func passphrase() throws -> [UInt8]? {
-    switch (file, variable) {
-    case (nil, nil): return nil
-    case (let file?, nil): return Passphrase.trimmingLineEnd(try InputFile.contents(of: file, limit: 1 << 16))
-    case (nil, let variable?):
-      guard let value = unsafe getenv(variable) else {
-        throw ToolExit.failure(.usage, "the environment variable \(variable) is not set")
-      }
-      // Keep the bytes unchanged: a String would replace bytes that are not UTF-8.
-      return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
-    case (.some, .some):
-      throw ToolExit.failure(.usage, "give --passphrase-file or --passphrase-env, not both")
-    }
-  }
-}
-
 extension IdentityOptions {
   func validate() throws {
     let isDirectory = directory != nil && keyFile == nil && chainFile == nil
@@ -93,11 +76,9 @@ extension IdentityOptions {
         throw ToolExit.failure(for: error, GivenValue.described(directory))
       }
     }
-    let key = try InputFile.contents(of: keyFile ?? "")
-    guard let chainFile else {
-      return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
-    }
-    let chain = try InputFile.contents(of: chainFile)
-    return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
+    let key = try SigningKey.load(keyFile ?? "", passphrase: passphrase)
+    guard let chainFile else { return SigningIdentity(appKey: key) }
+    return try SigningIdentity(
+      privateKey: key, chain: SigningIdentity.certificates(inFile: try InputFile.contents(of: chainFile)))
   }
 }

@@ -76,9 +76,12 @@ extension ToolExit {
     case .fileExists, .unwritableFile: .cannotCreate
     case .cryptoFailure: .internalFault
     case .unreadableFile, .malformedKey, .malformedCertificate, .malformedInput, .missingField,
-      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase:
+      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase, .malformedAuthority,
+      .tokenUnavailable:
       .unreadableInput
-    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue: .usage
+    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue, .unusableIssuer: .usage
+    case .unknownCertificate, .alreadyRevoked: .invalid
+    case .authorityBusy: .inputOutput
     }
   }
 

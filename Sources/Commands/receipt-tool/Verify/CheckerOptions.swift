@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import ReceiptCodec
+import ReceiptCrypto
 import AppStoreServer
 import RemoteChecks
 import ReceiptSigning
@@ -105,6 +106,9 @@ extension VerifyCommand {
         options, unless: sources.contains(where: checks.asks), "needs --check \(names)\(sources.last ?? "")")
     }
     try require("ocsp", for: ["--soft-ocsp": checks.softOCSP])
+    try refuse(
+      ["--accept-signed-before-revocation": acceptsEarlierSignatures],
+      unless: checks.asks("ocsp") || !revocationLists.isEmpty, "needs --crl or --check ocsp")
     try require(
       "app-store",
       for: [
@@ -149,6 +153,7 @@ extension VerifyCommand {
         options.responderURL = try servers.responder()
         options.retryPolicy = servers.retry
         if checks.softOCSP { options.unreachable = .softFailure }
+        if acceptsEarlierSignatures { options.revoked = .acceptSignedBeforeBenignRevocation }
         return RevocationChecker(transport: transport, options: options)
       default:
         let url = try servers.url(String(specification.dropFirst("receiptkit=".count)))
@@ -161,6 +166,24 @@ extension VerifyCommand {
         return ReceiptServiceChecker(url, transport: transport, token: key, retry: servers.retry)
       }
     }
+  }
+
+  /// The checker of the lists of `--crl`; `nil` without them.
+  func revocationListChecker() throws -> RevocationChecker? {
+    guard !revocationLists.isEmpty else { return nil }
+    var options = RevocationOptions()
+    if acceptsEarlierSignatures { options.revoked = .acceptSignedBeforeBenignRevocation }
+    let lists = try revocationLists.map { path in
+      let contents = try InputFile.contents(of: path)
+      do throws(CryptoError) {
+        _ = try CertificateRevocationList(inFile: contents)
+      } catch {
+        throw ToolExit.failure(
+          .unreadableInput, "--crl \(path): \(error.description)", code: error.code.rawValue)
+      }
+      return contents
+    }
+    return try RevocationChecker(lists: lists, options: options)
   }
 
   private func appStore(

@@ -33,6 +33,7 @@ extension VerifyCommand {
     var checkers =
       try transport.map { try self.checkers(over: $0, policy: policy, trust: resolved) } ?? []
     let recorder = try auditing.recorder(policy)
+    if let lists = try revocationListChecker() { checkers.append(lists) }
     if let stated = checks.signedContentChecker(policy) { checkers.append(stated) }
     if let replays = auditing.replayChecker(recorder) { checkers.append(replays) }
     let verifier = ReceiptVerifier(

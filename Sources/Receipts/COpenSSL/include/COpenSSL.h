@@ -22,6 +22,7 @@
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
@@ -135,6 +136,15 @@ int COpenSSL_RSA_recover_digest(
 /// The iteration count of the PBKDF2 parameters inside PBES2 parameters; -1 where `algorithm` is not PBES2
 /// with PBKDF2 or the count does not fit.
 int64_t COpenSSL_PBES2_PBKDF2_iterations(const X509_ALGOR *algorithm);
+
+// MARK: Keys in a token (callbacks; engines, deprecated since 3.0 and gone in 4.0)
+
+/// OSSL_STORE_open, which asks for `pin` if it needs one, and OSSL_STORE_load until there is a private key; NULL without.
+EVP_PKEY *COpenSSL_OSSL_STORE_load_private_key(const char *uri, char *pin);
+/// ENGINE_by_id: 1 where this OpenSSL has engines, and this one among them.
+int COpenSSL_ENGINE_is_available(const char *name);
+/// ENGINE_by_id, MODULE_PATH if `module` is not NULL, ENGINE_init, ENGINE_load_private_key, which asks for `pin`.
+EVP_PKEY *COpenSSL_ENGINE_load_private_key(const char *name, const char *module, const char *uri, char *pin);
 
 // MARK: CMS (the low-level calls take stack types)
 

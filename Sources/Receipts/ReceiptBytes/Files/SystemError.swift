@@ -20,7 +20,8 @@ package struct SystemError: Error, Sendable, Hashable {
   static var last: SystemError { SystemError(number: errno) }
 
   package var isMissing: Bool { number == ENOENT }
-  package var isExisting: Bool { number == EEXIST }
+  /// The name exists; for a directory that another one should replace, that it is not empty.
+  package var isExisting: Bool { number == EEXIST || number == ENOTEMPTY }
   package var isFull: Bool { number == ENOSPC || number == EDQUOT }
   package var isNoPlace: Bool { number == ENOENT || number == ENOTDIR }
 

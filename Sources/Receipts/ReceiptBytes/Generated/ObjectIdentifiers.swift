@@ -145,6 +145,8 @@ package enum ObjectIdentifiers {
   package static let sha384WithRSAEncryption = "1.2.840.113549.1.1.12"
   /// The object identifier *sha512WithRSAEncryption*: RFC 8017 appendix A.2.4.
   package static let sha512WithRSAEncryption = "1.2.840.113549.1.1.13"
+  /// The object identifier *id-ecPublicKey*: RFC 5480 section 2.1.1.
+  package static let ecPublicKey = "1.2.840.10045.2.1"
   /// The object identifier *ecdsa-with-SHA1*: RFC 3279 section 2.2.3.
   package static let ecdsaWithSHA1 = "1.2.840.10045.4.1"
   /// The object identifier *ecdsa-with-SHA256*: RFC 5758 section 3.2.
@@ -237,6 +239,7 @@ package enum ObjectIdentifiers {
     sha256WithRSAEncryption: "sha256WithRSAEncryption",
     sha384WithRSAEncryption: "sha384WithRSAEncryption",
     sha512WithRSAEncryption: "sha512WithRSAEncryption",
+    ecPublicKey: "id-ecPublicKey",
     ecdsaWithSHA1: "ecdsa-with-SHA1",
     ecdsaWithSHA256: "ecdsa-with-SHA256",
     ecdsaWithSHA384: "ecdsa-with-SHA384",

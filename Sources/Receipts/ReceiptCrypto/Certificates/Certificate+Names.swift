@@ -13,6 +13,16 @@ extension Certificate {
   /// It is for display: the text does not compare names.
   public var issuer: String { unsafe Self.text(of: X509_get_issuer_name(backing.certificate)) }
 
+  /// The subject on one line as OpenSSL's certificate index has it, such as `/C=US/O=Apple Inc./CN=Apple Root CA`.
+  /// Octets that are not printable ASCII are escaped.
+  package var subjectOneLine: String {
+    guard
+      let text = unsafe X509_NAME_oneline(X509_get_subject_name(backing.certificate), nil, 0)
+    else { return "" }
+    defer { unsafe COpenSSL_OPENSSL_free(text) }
+    return unsafe String(cString: text)
+  }
+
   /// The subject's first common name.
   package var subjectCommonName: String? {
     unsafe Self.entry(NID_commonName, of: X509_get_subject_name(backing.certificate))

@@ -6,6 +6,8 @@ extension CryptoError {
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The input is not a single X.509 certificate in DER, or the certificate contradicts itself.
     case malformedCertificate = "malformed-certificate"
+    /// The input is not a certificate revocation list that is supported.
+    case malformedList = "malformed-list"
     /// The input is not a key in a supported format, or the key's parts do not match.
     case malformedKey = "malformed-key"
     /// The input is not PEM (RFC 7468), or has no block of the required kind.
@@ -16,6 +18,8 @@ extension CryptoError {
     case wrongPassphrase = "wrong-passphrase"
     /// The key is encrypted and no passphrase was given.
     case passphraseRequired = "passphrase-required"
+    /// The PKCS#11 token, its module, or the key in it cannot be used.
+    case tokenUnavailable = "token-unavailable"
     /// The key is of a kind or size that is not supported.
     case unsupportedKey = "unsupported-key"
     /// The algorithm does not fit the key, or is not available.

@@ -14,6 +14,8 @@ final class KeyBacking {
   enum Concrete {
     case ec(OpaquePointer)
     case rsa(OpaquePointer)
+    /// A private key in a token, which signs by `EVP_DigestSign`. The public key is a `KeyBacking` of its own.
+    case token
     case none
   }
 
@@ -53,11 +55,19 @@ final class KeyBacking {
     ErrorQueue.clear()
   }
 
+  /// Takes ownership of a private key in a token, whose public part is of a kind.
+  init(takingOwnership key: OpaquePointer, inTokenAs kind: PublicKey.Kind) {
+    unsafe self.key = key
+    concrete = .token
+    self.kind = kind
+    isSupported = true
+  }
+
   deinit {
     switch concrete {
     case .ec(let ec): unsafe COpenSSL_EC_KEY_free(ec)
     case .rsa(let rsa): unsafe COpenSSL_RSA_free(rsa)
-    case .none: break
+    case .token, .none: break
     }
     unsafe EVP_PKEY_free(key)
   }

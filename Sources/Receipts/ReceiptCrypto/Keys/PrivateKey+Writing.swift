@@ -4,16 +4,28 @@ internal import COpenSSL
 
 extension PrivateKey {
   /// Returns the key as unencrypted PKCS#8 in DER; treat these bytes as a secret.
-  package func pkcs8DER() throws(CryptoError) -> [UInt8] { try unsafe Self.pkcs8DER(of: backing.key) }
+  package func pkcs8DER() throws(CryptoError) -> [UInt8] {
+    try requireInMemory()
+    return try unsafe Self.pkcs8DER(of: backing.key)
+  }
 
   /// Returns the key as a PEM block in PKCS#8, encrypted if there is a passphrase.
   ///
   /// The label is `PRIVATE KEY`, or `ENCRYPTED PRIVATE KEY` with a passphrase (PBES2: PBKDF2 with HMAC-SHA-256 and
   /// 600,000 iterations, AES-256-CBC).
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode or encrypt the key.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode or encrypt the key, or
+  ///   ``CryptoError/Code/unsupportedKey`` if it is in a token.
   public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
-    try unsafe Self.pkcs8PEM(of: backing.key, passphrase: passphrase)
+    try requireInMemory()
+    return try unsafe Self.pkcs8PEM(of: backing.key, passphrase: passphrase)
+  }
+
+  /// Throws for a key in a token, which never leaves it.
+  private func requireInMemory() throws(CryptoError) {
+    guard tokenURI == nil else {
+      throw CryptoError(.unsupportedKey, "The private key is in a token and cannot be written to a file.")
+    }
   }
 
   static func pkcs8DER(of key: OpaquePointer) throws(CryptoError) -> [UInt8] {

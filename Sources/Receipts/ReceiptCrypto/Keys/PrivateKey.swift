@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// A private key, which is never printed: descriptions and mirrors show only its kind.
 public struct PrivateKey: Sendable {
@@ -8,6 +9,9 @@ public struct PrivateKey: Sendable {
   public let publicKey: PublicKey
 
   let backing: KeyBacking
+
+  /// The URI of a key in a token, without its PIN (RFC 7512); `nil` for a key in memory.
+  package let tokenURI: String?
 
   /// Generates a new P-256 key.
   package static func generateP256() throws(CryptoError) -> PrivateKey {
@@ -43,9 +47,34 @@ public struct PrivateKey: Sendable {
       throw ErrorQueue.error(.malformedKey, "The private key has no public key that can be encoded.")
     }
     let backing = unsafe try KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
+    try self.init(
+      backing, PublicKey(subjectPublicKeyInfo: subjectPublicKeyInfo, backing: backing), tokenURI: nil)
+  }
+
+  /// Takes ownership of a key in a token.
+  init(takingOwnership key: OpaquePointer, tokenURI: String) throws(CryptoError) {
+    guard let subjectPublicKeyInfo = unsafe Self.subjectPublicKeyInfo(ofKeyInToken: key) else {
+      unsafe EVP_PKEY_free(key)
+      throw ErrorQueue.error(
+        .tokenUnavailable,
+        "The token shows no public key for the private key; store the public key in it, too.")
+    }
+    let publicKey: PublicKey
+    do throws(CryptoError) {
+      publicKey = try PublicKey(subjectPublicKeyInfo: subjectPublicKeyInfo)
+    } catch {
+      unsafe EVP_PKEY_free(key)
+      throw error
+    }
+    try self.init(
+      unsafe KeyBacking(takingOwnership: key, inTokenAs: publicKey.kind), publicKey, tokenURI: tokenURI)
+  }
+
+  private init(_ backing: KeyBacking, _ publicKey: PublicKey, tokenURI: String?) throws(CryptoError) {
     self.backing = backing
-    self.publicKey = PublicKey(subjectPublicKeyInfo: subjectPublicKeyInfo, backing: backing)
-    guard backing.isSupported, let algorithm = publicKey.kind.proofAlgorithm else {
+    self.publicKey = publicKey
+    self.tokenURI = tokenURI
+    guard publicKey.isSupported, let algorithm = publicKey.kind.proofAlgorithm else {
       throw CryptoError(
         .unsupportedKey,
         """
@@ -54,13 +83,43 @@ public struct PrivateKey: Sendable {
         """)
     }
     let message = Array("key check".utf8)
-    guard let signature = try? signature(for: message, using: algorithm),
-      try publicKey.isValidSignature(signature, for: message, using: algorithm)
-    else {
-      throw CryptoError(
-        .malformedKey, "The private and the public part of this key do not belong together.")
+    let signature: [UInt8]
+    do throws(CryptoError) {
+      signature = try self.signature(for: message, using: algorithm)
+    } catch {
+      // A token has reasons of its own.
+      throw tokenURI == nil ? Self.mismatch : error
+    }
+    guard try publicKey.isValidSignature(signature, for: message, using: algorithm) else {
+      throw Self.mismatch
     }
   }
+
+  /// Returns the public part of a key in a token; `nil` if the token does not show it. A key on a named curve is encoded
+  /// again, because the provider writes the parameters of the curve in place of its name.
+  private static func subjectPublicKeyInfo(ofKeyInToken key: OpaquePointer) -> [UInt8]? {
+    guard let encoded = unsafe OpenSSLBytes.encoded({ unsafe i2d_PUBKEY(key, $0) }) else { return nil }
+    var name = [CChar](repeating: 0, count: 80)
+    guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else { return encoded }
+    guard let curve = unsafe OBJ_txt2obj(name, 0) else { return encoded }
+    defer { unsafe ASN1_OBJECT_free(curve) }
+    guard let point = DERSequence.elements(of: encoded)?.last,
+      let oid = unsafe ObjectIdentifier(OpenSSLObject.dotted(curve)),
+      let kind = ObjectIdentifier(ObjectIdentifiers.ecPublicKey)
+    else { return nil }
+    return ASN1Writer.encoding { writer in
+      writer.write(.sequence) { key in
+        key.write(.sequence) { algorithm in
+          algorithm.write(kind)
+          algorithm.write(oid)
+        }
+        key.append(encoded[point.encoded])
+      }
+    }
+  }
+
+  private static let mismatch = CryptoError(
+    .malformedKey, "The private and the public part of this key do not belong together.")
 }
 
 extension PublicKey.Kind {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// An issuer's list of its revoked certificates (RFC 5280 section 5). A list is not trusted by itself:
 /// ``status(of:issuer:at:)`` checks its signer and its dates.
@@ -60,5 +61,27 @@ package struct CertificateRevocationList: Sendable {
       try backing.standing(of: certificate)
     }
     return CertificateStatus(standing, thisUpdate: backing.thisUpdate, nextUpdate: nextUpdate)
+  }
+}
+
+extension CertificateRevocationList {
+  /// Reads a list in DER, or the only one in a PEM text (`X509 CRL`).
+  ///
+  /// - Throws: ``CryptoError`` with `malformedPEM` or `malformedList`.
+  package init(inFile contents: [UInt8]) throws(CryptoError) {
+    var der = contents
+    if ByteSearch.contains("-----BEGIN", in: contents.span) {
+      let blocks = try PEMBlock.blocks(in: contents).filter { $0.label == "X509 CRL" }
+      guard blocks.count == 1 else {
+        throw CryptoError(
+          .malformedPEM, "Expected one \"X509 CRL\" block in this PEM text, found \(blocks.count).")
+      }
+      der = blocks[0].bytes
+    }
+    do throws(RevocationListError) {
+      try self.init(der: der)
+    } catch {
+      throw CryptoError(error.code == .internalFailure ? .internalFailure : .malformedList, error.message)
+    }
   }
 }

@@ -14,25 +14,42 @@ extension CertificateStatus {
 }
 
 /// The reason for a revocation (RFC 5280 section 5.3.1). Values without a name are kept.
-package struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-  package let rawValue: Int
+public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  /// The number of the reason.
+  public let rawValue: Int
 
-  package init(rawValue: Int) { self.rawValue = rawValue }
+  /// Creates a reason from its number.
+  public init(rawValue: Int) { self.rawValue = rawValue }
 
-  package static let unspecified = CRLReason(rawValue: 0)
-  package static let keyCompromise = CRLReason(rawValue: 1)
-  package static let cACompromise = CRLReason(rawValue: 2)
-  package static let affiliationChanged = CRLReason(rawValue: 3)
-  package static let superseded = CRLReason(rawValue: 4)
-  package static let cessationOfOperation = CRLReason(rawValue: 5)
-  package static let certificateHold = CRLReason(rawValue: 6)
+  /// Creates a reason from its name in RFC 5280, such as `keyCompromise`; `nil` for any other text.
+  public init?(name: String) {
+    guard let index = Self.names.firstIndex(of: name) else { return nil }
+    rawValue = index
+  }
+
+  /// No reason is given.
+  public static let unspecified = CRLReason(rawValue: 0)
+  /// The private key is known to others, or may be.
+  public static let keyCompromise = CRLReason(rawValue: 1)
+  /// The private key of an authority is known to others, or may be.
+  public static let cACompromise = CRLReason(rawValue: 2)
+  /// The subject's name or other information has changed.
+  public static let affiliationChanged = CRLReason(rawValue: 3)
+  /// Another certificate replaces this one.
+  public static let superseded = CRLReason(rawValue: 4)
+  /// The certificate is no longer needed.
+  public static let cessationOfOperation = CRLReason(rawValue: 5)
+  /// The certificate is revoked for a time.
+  public static let certificateHold = CRLReason(rawValue: 6)
+  /// The subject may no longer do what the certificate says.
+  public static let privilegeWithdrawn = CRLReason(rawValue: 9)
 
   /// `true` if the reason implies that the key was not compromised, so that signatures from before the revocation are
   /// valid.
   package var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
   /// The name in RFC 5280, or the number if there is no name.
-  package var description: String {
+  public var description: String {
     Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "reason \(rawValue)"
   }
 

@@ -32,6 +32,7 @@ extension PrivateKey {
           unsafe length.pointee = UInt32(count)
           return status
         }
+      case (_, .token): try signatureInToken(of: message, using: algorithm)
       default:
         throw CryptoError(
           .unsupportedAlgorithm, "A key of kind \(publicKey.kind) cannot sign with \(algorithm).")
@@ -42,6 +43,56 @@ extension PrivateKey {
     return made
   }
 
+  /// Signs with the general functions, which reach providers and engines.
+  private func signatureInToken(
+    of message: [UInt8], using algorithm: SignatureAlgorithm
+  ) throws(CryptoError) -> [UInt8] {
+    let fits: Bool =
+      switch (algorithm, backing.kind) {
+      case (.ecdsaP256SHA256, .p256), (.ecdsa, .p256), (.ecdsa, .p384), (.ecdsa, .p521), (.rsaPKCS1v15, .rsa),
+        (.rsaPSS, .rsa):
+        true
+      default: false
+      }
+    guard fits else {
+      throw CryptoError(
+        .unsupportedAlgorithm, "A key of kind \(publicKey.kind) cannot sign with \(algorithm).")
+    }
+    guard let context = unsafe EVP_MD_CTX_new() else { throw Libcrypto.outOfMemory }
+    defer { unsafe EVP_MD_CTX_free(context) }
+    var parameters: OpaquePointer?
+    var isReady =
+      unsafe EVP_DigestSignInit(
+        context, &parameters, algorithm.digestAlgorithm.implementation, nil, backing.key) == 1
+    if case .rsaPSS = algorithm, isReady {
+      isReady =
+        unsafe EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
+        && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1
+    }
+    var count = 0
+    var signature: [UInt8] = []
+    if isReady, unsafe EVP_DigestSign(context, nil, &count, message, message.count) == 1 {
+      signature = [UInt8](repeating: 0, count: count)
+      isReady = unsafe EVP_DigestSign(context, &signature, &count, message, message.count) == 1
+    } else {
+      isReady = false
+    }
+    guard isReady, count <= signature.count else {
+      throw ErrorQueue.error(
+        .tokenUnavailable, "The token did not sign with \(tokenURI ?? "its key"); is it still there?")
+    }
+    signature.removeLast(signature.count - count)
+    guard algorithm == .ecdsaP256SHA256 else { return signature }
+    let decoded = unsafe OpenSSLBytes.decoded(signature, free: { unsafe ECDSA_SIG_free($0) }) {
+      unsafe d2i_ECDSA_SIG(nil, $0, $1)
+    }
+    defer { unsafe ECDSA_SIG_free(decoded) }
+    guard let raw = unsafe decoded.flatMap({ unsafe Self.raw($0) }) else {
+      throw ErrorQueue.error(.signingFailed, "The token's signature is not one of ECDSA.")
+    }
+    return raw
+  }
+
   private static func signRaw(_ message: [UInt8], _ key: OpaquePointer) -> [UInt8]? {
     let signed = unsafe Digest.withHash(of: message.span, using: .sha256) { digest in
       unsafe digest.withUnsafeBufferPointer { digest in
@@ -50,6 +101,11 @@ extension PrivateKey {
     }
     guard let signature = unsafe signed else { return nil }
     defer { unsafe ECDSA_SIG_free(signature) }
+    return unsafe raw(signature)
+  }
+
+  /// Returns r ‖ s, 32 bytes each.
+  private static func raw(_ signature: OpaquePointer) -> [UInt8]? {
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
       guard let start = buffer.baseAddress,
         unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), start, 32) == 32,

@@ -9,15 +9,17 @@ extension CertificateAuthority.Options {
   ///
   /// - Parameters:
   ///   - organization: The organization in all subjects, and the prefix of the common names.
+  ///   - country: The two-letter country code in all subjects (ISO 3166).
   ///   - algorithm: The kind of all keys.
   ///   - start: The instant from which the days of validity count, usually the current time.
   ///   - days: The validity of a leaf in days; 3650 by default.
   public init(
-    organization: String = "ReceiptKit", algorithm: CertificateAuthority.Algorithm = .es256, start: Timestamp,
-    days: Int = 3650
+    organization: String = "ReceiptKit", country: String? = nil,
+    algorithm: CertificateAuthority.Algorithm = .es256, start: Timestamp, days: Int = 3650
   ) {
     self.init(
-      algorithm: algorithm, organization: organization, rootName: "\(organization) Receipt Root CA",
+      algorithm: algorithm, organization: organization, country: country,
+      rootName: "\(organization) Receipt Root CA",
       intermediateName: "\(organization) Receipt Intermediate CA",
       leafName: "\(organization) Receipt Signing", start: start, leafDays: days,
       leafMarker: ObjectIdentifiers.appStoreReceiptSigning,
@@ -44,6 +46,7 @@ extension CertificateAuthority.Options {
     template.basicConstraints = .certificateAuthority(pathLength: 0)
     template.keyUsage = [.keyCertSign, .cRLSign]
     template.markers = [intermediateMarker]
+    template.additionalExtensions = pointers(list: "root")
     return template
   }
 
@@ -53,10 +56,19 @@ extension CertificateAuthority.Options {
     template.basicConstraints = .endEntity
     template.keyUsage = .digitalSignature
     template.markers = [leafMarker]
+    template.additionalExtensions = pointers(list: AuthorityDirectory.firstIntermediate)
     return template
   }
 
-  private func template(
+  /// The extensions that say where the status of a certificate is found: at the responder, and in an issuer's list.
+  func pointers(list name: String) -> [Certificate.Extension] {
+    [
+      ocspURL.map { Certificate.Extension.authorityInformationAccess(ocspURLs: [$0]) },
+      crlURL.map { .crlDistributionPoints(["\($0)/\(name).crl"]) },
+    ].compactMap(\.self)
+  }
+
+  func template(
     named name: String, days: Int, serialNumber: [UInt8]?
   ) -> CertificateTemplate {
     // A value out of range becomes a time that X.509 cannot express, so that issuing fails.
@@ -64,7 +76,7 @@ extension CertificateAuthority.Options {
     let length = Int64(days).multipliedReportingOverflow(by: 86_400)
     let end = begin.addingReportingOverflow(length.overflow ? .max : length.partialValue)
     return CertificateTemplate(
-      subject: DistinguishedName(organization: organization, commonName: name),
+      subject: DistinguishedName(country: country, organization: organization, commonName: name),
       serialNumber: serialNumber ?? CertificateTemplate.randomSerialNumber(),
       notBefore: validFrom.map { $0.wholeSecondsSince1970 ?? .min } ?? begin,
       notAfter: end.overflow ? .max : end.partialValue)

@@ -12,7 +12,7 @@ public import ReceiptCrypto
 /// let identity = try authority.issueLeaf()
 /// ```
 ///
-/// Give ``root`` to verifiers.
+/// Give ``root`` to verifiers. The keys of this authority live in memory; ``AuthorityDirectory`` keeps them in files.
 public struct CertificateAuthority: Sendable {
   /// The kind of all keys.
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {

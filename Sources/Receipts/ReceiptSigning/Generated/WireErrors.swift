@@ -41,6 +41,18 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
     case invalidValue = "invalid-value"
     /// The cryptographic library could not create a signature or another part.
     case cryptoFailure = "crypto-failure"
+    /// A file of the authority's directory is missing, damaged, or belongs to another authority.
+    case malformedAuthority = "malformed-authority"
+    /// Another process is working with the authority's directory.
+    case authorityBusy = "authority-busy"
+    /// The issuer's certificate has expired or is revoked.
+    case unusableIssuer = "unusable-issuer"
+    /// The authority has not issued this certificate.
+    case unknownCertificate = "unknown-certificate"
+    /// The certificate is revoked already.
+    case alreadyRevoked = "already-revoked"
+    /// The PKCS#11 token, its module, or the key in it cannot be used.
+    case tokenUnavailable = "token-unavailable"
   }
 
   /// The kind of fault.

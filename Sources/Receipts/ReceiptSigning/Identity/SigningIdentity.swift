@@ -99,7 +99,7 @@ extension SigningIdentity {
     }
   }
 
-  static func certificates(inFile contents: [UInt8]) throws(SigningError) -> [Certificate] {
+  package static func certificates(inFile contents: [UInt8]) throws(SigningError) -> [Certificate] {
     do throws(CryptoError) {
       return try Certificate.certificates(in: contents)
     } catch {
@@ -130,6 +130,7 @@ extension SigningError {
       case .wrongPassphrase: .wrongPassphrase
       case .passphraseRequired: .passphraseRequired
       case .unsupportedKey, .unsupportedAlgorithm: .unsuitableKey
+      case .tokenUnavailable: .tokenUnavailable
       default: .cryptoFailure
       }
     self.init(code, at: place, error.description)

@@ -3,6 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
+internal import ReceiptSigning
 public import ReceiptTesting
 
 /// The OCSP responder and the revocation lists of the certificates that the emulator signs with.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-internal import ReceiptCrypto
+public import ReceiptCrypto
 public import ReceiptVerification
 
 /// Checks that the certificates that signed a receipt were not revoked.
 ///
-/// It asks by OCSP (RFC 6960), or fetches a revocation list (RFC 5280 section 5) if a certificate names only a list.
+/// It asks by OCSP (RFC 6960), or fetches a revocation list (RFC 5280 section 5) if a certificate names only a list, or
+/// reads lists that are given.
 ///
 /// ```swift
 /// let revocation = RevocationChecker(transport: transport)
@@ -21,8 +22,8 @@ public import ReceiptVerification
 /// Statuses are cached while they are valid, and renewed early in the background; receipts of a known signer then cost
 /// nearly nothing. Use one checker for the whole process, and call ``shutdown()`` at its end.
 public final class RevocationChecker: RemoteChecker {
-  /// `ocsp`.
-  public let name = "ocsp"
+  /// `ocsp`, or `crl` if lists were given.
+  public let name: String
   package let options: RevocationOptions
 
   private let time: RemoteTime
@@ -36,14 +37,43 @@ public final class RevocationChecker: RemoteChecker {
   ///   - transport: Sends the requests. Most responders use plain `http`, which the transport must allow.
   ///   - options: The checker's options.
   ///   - time: The clock.
-  public init(
+  public convenience init(
     transport: any HTTPTransport, options: RevocationOptions = RevocationOptions(),
     time: RemoteTime = .system
   ) {
+    self.init("ocsp", transport: transport, options: options, time: time, lists: nil)
+  }
+
+  /// Creates a checker that reads revocation lists and asks nobody.
+  ///
+  /// Every issuer of a signer's certificates needs its list: the intermediate's for the leaf, and the root's for the
+  /// intermediate. A certificate whose issuer has no list that is signed, current and complete makes the verdict
+  /// undetermined.
+  ///
+  /// - Parameters:
+  ///   - lists: The lists (RFC 5280 section 5), in DER or in PEM (`X509 CRL`). Create another checker to read new ones.
+  ///   - options: The checker's options; those about requests have no effect.
+  ///   - time: The clock.
+  /// - Throws: ``ReceiptCrypto/CryptoError`` with `malformed-list` if one is not a list, or of a kind that is not
+  ///   supported: an indirect or delta list, a list of some reasons, or one with an unknown critical extension.
+  public convenience init(
+    lists: [[UInt8]], options: RevocationOptions = RevocationOptions(), time: RemoteTime = .system
+  ) throws(CryptoError) {
+    var decoded: [CertificateRevocationList] = []
+    for list in lists { decoded.append(try CertificateRevocationList(inFile: list)) }
+    self.init("crl", transport: NoTransport(), options: options, time: time, lists: decoded)
+  }
+
+  private init(
+    _ name: String, transport: any HTTPTransport, options: RevocationOptions, time: RemoteTime,
+    lists: [CertificateRevocationList]?
+  ) {
+    self.name = name
     self.options = options
     self.time = time
     source = RevocationSource(
-      caller: RemoteCaller(transport: transport, policy: options.retryPolicy, time: time), options: options)
+      caller: RemoteCaller(transport: transport, policy: options.retryPolicy, time: time), options: options,
+      lists: lists)
     cache = StatusCache(source: source, goodChains: goodChains)
   }
 

@@ -3,16 +3,19 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The address of an OCSP responder or of a revocation list.
+/// The address of an OCSP responder or of a revocation list, or the lists that the caller has given.
 enum RevocationPointer: Sendable, Hashable {
   case ocsp(RemoteURL)
   case list(RemoteURL)
+  case givenLists
 }
 
 /// Asks OCSP responders and fetches revocation lists.
 struct RevocationSource: Sendable {
   let caller: RemoteCaller
   let options: RevocationOptions
+  /// Lists that are read in place of any request; `nil` to ask.
+  var lists: [CertificateRevocationList]?
 
   /// The time in seconds since 1970; `Int64.min` if the clock is out of range.
   var now: Int64 { caller.time.now().wholeSecondsSince1970 ?? .min }
@@ -21,6 +24,7 @@ struct RevocationSource: Sendable {
   /// else the address of its revocation list. OCSP comes first because lists can be long. Plain `http` is allowed and
   /// usual: both answers are signed, and a responder behind TLS would need another responder for its own certificate.
   func pointer(of certificate: Certificate) -> RevocationPointer? {
+    if lists != nil { return .givenLists }
     if let url = options.responderURL { return .ocsp(url) }
     for text in certificate.ocspURLs {
       if let url = try? RemoteURL(text, allowsPlainHTTP: true) { return .ocsp(url) }
@@ -38,6 +42,7 @@ struct RevocationSource: Sendable {
       switch pointer {
       case .ocsp(let url): return .success(try await askResponder(question, url))
       case .list(let url): return .success(try await fetchList(question, url))
+      case .givenLists: return .success(try read(question))
       }
     } catch let failure as RevocationFailure {
       return .failure(failure)
@@ -100,6 +105,28 @@ struct RevocationSource: Sendable {
     }
   }
 
+  /// Reads the status in the given lists. If several lists of the issuer can be used, the newest one counts: an older one
+  /// may not know of a revocation.
+  private func read(_ question: RevocationQuestion) throws(RevocationFailure) -> CertificateStatus {
+    var newest: CertificateStatus?
+    var failure: RevocationListError?
+    for list in lists ?? [] {
+      do throws(RevocationListError) {
+        let status = try list.status(of: question.certificate, issuer: question.issuer, at: now)
+        if status.thisUpdate >= newest?.thisUpdate ?? .min { newest = status }
+      } catch {
+        // A list of another issuer says nothing about why there is none of this one.
+        if error.code != .otherIssuer || failure == nil { failure = error }
+      }
+    }
+    if let newest { return newest }
+    let reason =
+      failure.map { $0.code == .otherIssuer ? "none is of its issuer" : "\($0)" } ?? "there is none"
+    throw RevocationFailure(
+      message: "There is no list of \"\(question.issuer.subject)\" that can be used: \(reason).",
+      isRetryable: false)
+  }
+
   private func send(
     _ request: RemoteRequest, read: (RemoteResponse) -> RemoteCaller.Outcome<CertificateStatus>
   ) async throws -> CertificateStatus {
@@ -135,4 +162,11 @@ typealias RevocationOutcome = Result<KnownStatus, RevocationFailure>
 extension RevocationOptions.Note: CustomStringConvertible {
   /// The subject and the message.
   public var description: String { "\(subject.rawValue): \(message)" }
+}
+
+/// Sends nothing, for a checker that asks nobody.
+struct NoTransport: HTTPTransport {
+  func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+    throw HTTPTransportError(.unusable, "This checker asks nobody.")
+  }
 }

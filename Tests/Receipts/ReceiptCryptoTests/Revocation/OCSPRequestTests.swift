@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCrypto
+import ReceiptSigning
 import ReceiptTesting
 import Testing
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import ReceiptCrypto
+import ReceiptSigning
 import ReceiptTesting
 import Testing
 

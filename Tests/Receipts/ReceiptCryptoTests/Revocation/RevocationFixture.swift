@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCrypto
+import ReceiptSigning
 import ReceiptTesting
 
 /// A chain, responders of every sort for it, and an hour in which what they say is of now.

@@ -177,6 +177,42 @@ import Testing
     }
   }
 
+  @Test func listsThatAreGivenAreReadInPlaceOfAnyRequest() async throws {
+    let fixture = try RevocationFixture()
+    let authority = try TestAuthority.es256()
+    var issuer = TestRevocationResponder(authority, chain: fixture.identity.chain)
+    let root = try issuer.list(of: fixture.identity.chain[2], at: fixture.time.now)
+    let good = try issuer.list(of: fixture.intermediate, at: fixture.time.now)
+    func checker(_ lists: [[UInt8]]) throws -> RevocationChecker {
+      try RevocationChecker(lists: lists, time: fixture.time.remoteTime)
+    }
+    let receipt = try fixture.receipt()
+    #expect(try await checker([root, good]).check(receipt) == .confirmed)
+    #expect(try checker([]).name == "crl")
+    // Every issuer needs its list.
+    for lists in [[], [root], [good]] {
+      let answer = try await checker(lists).check(receipt)
+      #expect(answer.terminalMessage?.contains("There is no list of") == true, "\(answer)")
+    }
+    issuer.revoke(fixture.leaf, at: fixture.time.now, reason: .superseded)
+    let revoked = try issuer.list(of: fixture.intermediate, at: fixture.time.now.addingSeconds(1))
+    // The newest counts, in any order.
+    for lists in [[root, good, revoked], [revoked, root, good]] {
+      #expect(try await checker(lists).check(receipt).refusal?.contains("superseded") == true)
+    }
+    for (flaw, reason) in [
+      (TestRevocationResponder.Flaw.stale, "stale"), (.fromTheFuture, "not-yet-valid"),
+      (.wrongSigner, "bad-signature"),
+    ] {
+      issuer.flaw = flaw
+      let flawed = try issuer.list(of: fixture.intermediate, at: fixture.time.now)
+      let answer = try await checker([root, flawed]).check(receipt)
+      #expect(answer.terminalMessage?.contains(reason) == true, "\(answer)")
+    }
+    #expect(throws: CryptoError.self) { try checker([root, Array(good.dropLast())]) }
+    #expect(fixture.requests.isEmpty)
+  }
+
   @Test func listsServeWhereThereIsNoResponder() async throws {
     let fixture = try RevocationFixture(
       ocspURL: nil, crlURL: RevocationFixture.listURL, rootCRLURL: RevocationFixture.rootListURL)

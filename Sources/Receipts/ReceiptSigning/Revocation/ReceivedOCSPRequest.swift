@@ -52,6 +52,21 @@ package struct ReceivedOCSPRequest: Sendable {
     }
   }
 
+  /// Returns the serial number in a CertID of this issuer, with any hash algorithm; `nil` for a CertID of another one.
+  static func serialNumber(in identifier: [UInt8], issuer: Certificate) -> [UInt8]? {
+    guard let fields = try? elements(of: identifier), fields.count == 4, fields[3].tag == .integer else {
+      return nil
+    }
+    let serialNumber = fields[3].contents
+    let isOurs = DigestAlgorithm.allCases.contains { hash in
+      let expected = ASN1Writer.encoding {
+        $0.write(identifierOf: serialNumber, issuerDER: issuer.subjectDER, issuer.publicKey, hash)
+      }
+      return Self.fields(of: expected) == Self.fields(of: identifier)
+    }
+    return isOurs ? serialNumber : nil
+  }
+
   /// The fields of a CertID (RFC 6960 section 4.1.1). The algorithm is without its parameters, because NULL is
   /// optional.
   private static func fields(of identifier: [UInt8]) -> [[UInt8]]? {

@@ -48,6 +48,14 @@ extension ASN1Writer {
 
   /// Writes the CertID of a certificate (OCSP).
   mutating func write(identifierOf certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm) {
+    write(
+      identifierOf: certificate.serialNumber, issuerDER: certificate.issuerDER, issuer.publicKey, hash)
+  }
+
+  /// Writes the CertID of the certificate with a serial number of an issuer (OCSP).
+  mutating func write(
+    identifierOf serialNumber: [UInt8], issuerDER: [UInt8], _ key: PublicKey, _ hash: DigestAlgorithm
+  ) {
     let oid =
       switch hash {
       case .sha1: ObjectIdentifiers.sha1
@@ -57,9 +65,9 @@ extension ASN1Writer {
       }
     write(.sequence) { identifier in
       identifier.write(algorithm: oid, hasNull: true)
-      identifier.write(octetString: Digest.hash(certificate.issuerDER, using: hash))
-      identifier.write(octetString: Digest.hash(issuer.publicKey.bits, using: hash))
-      identifier.write(.integer, contents: certificate.serialNumber)
+      identifier.write(octetString: Digest.hash(issuerDER, using: hash))
+      identifier.write(octetString: Digest.hash(key.bits, using: hash))
+      identifier.write(.integer, contents: serialNumber)
     }
   }
 
@@ -71,7 +79,12 @@ extension ASN1Writer {
   /// Writes a UTCTime until the end of 2049, and a GeneralizedTime after that.
   mutating func write(time seconds: Int64) {
     guard seconds < 2_524_608_000 else { return write(generalizedTime: seconds) }
-    write(.utcTime, contents: Self.text(of: seconds).dropFirst(2))
+    write(.utcTime, contents: Self.timeText(of: seconds))
+  }
+
+  /// The contents octets of a UTCTime until the end of 2049, and of a GeneralizedTime after that.
+  static func timeText(of seconds: Int64) -> ArraySlice<UInt8> {
+    text(of: seconds).dropFirst(seconds < 2_524_608_000 ? 2 : 0)
   }
 
   private static func text(of seconds: Int64) -> [UInt8] {

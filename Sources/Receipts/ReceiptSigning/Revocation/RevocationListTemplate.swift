@@ -31,9 +31,16 @@ extension RevocationListTemplate {
           value: ASN1Writer.encoding { $0.write(reason) }))
     }
     list.write(.sequence) { revoked in
-      revoked.write(.integer, contents: entry.certificate.serialNumber)
+      revoked.write(.integer, contents: entry.serialNumber)
       revoked.write(time: entry.revokedAt)
       if !extensions.isEmpty { revoked.write(extensions) }
     }
+  }
+}
+
+extension RevocationListTemplate.Entry {
+  /// Creates an entry of a certificate.
+  package init(_ certificate: Certificate, revokedAt: Int64, reason: CRLReason? = nil) {
+    self.init(serialNumber: certificate.serialNumber, revokedAt: revokedAt, reason: reason)
   }
 }

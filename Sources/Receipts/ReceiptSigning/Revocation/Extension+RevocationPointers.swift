@@ -35,7 +35,7 @@ extension Certificate.Extension {
 
   /// The key identifier of a revocation list's issuer (RFC 5280 section 5.2.1); `nil` if the issuer has no key
   /// identifier.
-  static func authorityKeyIdentifier(of issuer: Certificate) -> Certificate.Extension? {
+  package static func authorityKeyIdentifier(of issuer: Certificate) -> Certificate.Extension? {
     issuer.subjectKeyIdentifier.map { identifier in
       let value = ASN1Writer.encoding { writer in
         writer.write(.sequence) { $0.write(.contextSpecific(0), contents: identifier) }
@@ -46,7 +46,7 @@ extension Certificate.Extension {
   }
 
   /// The number of a revocation list (RFC 5280 section 5.2.3).
-  static func crlNumber(_ number: Int64) -> Certificate.Extension {
+  package static func crlNumber(_ number: Int64) -> Certificate.Extension {
     Certificate.Extension(
       oid: ObjectIdentifiers.crlNumber, isCritical: false,
       value: ASN1Writer.encoding { $0.write(integer: number) })
