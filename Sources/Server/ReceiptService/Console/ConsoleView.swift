@@ -314,6 +314,16 @@
       guard shown.endIndex < scalars.endIndex else { return text }
       return "\(String(shown))… (\(text.utf8.count) bytes)"
     }
+
+    /// The text, cut off for a sentence.
+    static func brief(_ text: String, limit: Int = 80) -> String {
+      text.count > limit ? "\(text.prefix(limit - 1))…" : text
+    }
+
+    /// The text, shortened in the middle for a heading.
+    static func middle(_ text: String) -> String {
+      text.count > 40 ? "\(text.prefix(20))…\(text.suffix(12))" : text
+    }
   }
 
   enum ConsoleURL {
@@ -333,8 +343,22 @@
 
     static func entry(_ index: UInt64) -> String { "/console/audit/entries/\(index)" }
 
+    static let customers = "/console/customer"
+
     static func customer(_ id: String, app: String) -> String {
-      make("/console/entitlements", [("by", "customer"), ("value", id), ("app", app)])
+      make(customers, [("id", id), ("app", app)])
+    }
+
+    /// `nil` for an identifier that is longer than those that the trail records.
+    static func transaction(_ id: String) -> String? {
+      id.utf8.count > longestIdentifier ? nil : make("/console/transactions", [("transaction", id)])
+    }
+
+    /// The maximum number of bytes of an identifier that comes into an address.
+    static let longestIdentifier = 512
+
+    static func refundReview(_ id: String, app: String) -> String {
+      make("/console/refund-reviews/\(PercentEncoding.encode(id))", [("app", app)])
     }
 
     static func refundReview(_ id: String, app: String) -> String {

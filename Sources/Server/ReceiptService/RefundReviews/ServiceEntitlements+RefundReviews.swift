@@ -3,6 +3,7 @@
 #if Server
   internal import AuditTrail
   package import Entitlements
+  internal import ReceiptBytes
   package import ReceiptCodec
 
   extension StoredEntitlement {
@@ -36,6 +37,31 @@
         ORDER BY ledgers.heard DESC, ledgers.name
         """, .text(app), .text(identifier), .text(RefundReview.listedKind)
       ).map { try StoredEntitlement($0) }
+    }
+
+    /// The refund reviews of a purchase, by the name of its part, latest question first.
+    package func refundReviews(app: String, purchase name: String) async throws -> [StoredEntitlement] {
+      try await database.rows(
+        """
+        SELECT \(Self.reviewColumns) WHERE ledgers.app = $1 AND ledgers.purchase = $2 AND ledgers.kind = $3
+        ORDER BY ledgers.heard DESC, ledgers.name LIMIT 100
+        """, .text(app), .text(name), .text(RefundReview.listedKind)
+      ).map { try StoredEntitlement($0) }
+    }
+
+    /// The refund reviews of a customer's purchases, latest question first.
+    package func refundReviews(
+      app: String, customer: String, limit: Int = 1000
+    ) async throws -> [StoredEntitlement] {
+      let customer = RecordingOptions.canonicalCustomer(customer)
+      return try await database.rows(
+        """
+        SELECT \(Self.reviewColumns) WHERE ledgers.app = $1 AND ledgers.kind = $2 AND (
+          ledgers.customer = $3
+          OR ledgers.purchase IN (SELECT name FROM ledgers AS owned WHERE owned.app = $1 AND owned.customer = $3))
+        ORDER BY ledgers.heard DESC, ledgers.name LIMIT $4
+        """, .text(app), .text(RefundReview.listedKind), .text(customer), .integer(Int64(limit))
+      ).map { try StoredEntitlement($0) }.filter { UTF8Text.isIdentical($0.customer, customer) }
     }
 
     /// States evidence for a review.

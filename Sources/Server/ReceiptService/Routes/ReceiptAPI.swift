@@ -103,10 +103,15 @@
       let recentRequests = RecentRequests()
       let pages: [[ConsoleRoute]] = [
         LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies).routes,
-        VerifyPage(entitlements: entitlements).routes, TransactionPages(auditLog: auditLog).routes,
-        EntitlementPages(entitlements: entitlements, auditLog: auditLog).routes,
+        VerifyPage(entitlements: entitlements, auditLog: auditLog).routes,
+        TransactionPages(auditLog: auditLog).routes,
+        EntitlementPages(entitlements: entitlements).routes,
+        EntitlementPage(entitlements: entitlements, auditLog: auditLog).routes,
+        CustomerPages(entitlements: entitlements, auditLog: auditLog).routes,
         RefundReviewPages(entitlements: entitlements).routes,
-        AuditPages(auditLog: auditLog).routes, TrafficPage(recentRequests: recentRequests).routes,
+        AuditPages(auditLog: auditLog).routes,
+        EntryPages(auditLog: auditLog, entitlements: entitlements).routes,
+        TrafficPage(recentRequests: recentRequests).routes,
         WebhookPages(webhooks: webhooks, forwarding: ForwardingQueue(database)).routes,
         KeyPages(keys: keys, database: database).routes,
         HomePage(
@@ -115,7 +120,7 @@
         ).routes,
         SearchPages(
           index: SearchIndex(entitlements: entitlements, auditLog: auditLog),
-          verifyPage: VerifyPage(entitlements: entitlements)
+          verifyPage: VerifyPage(entitlements: entitlements, auditLog: auditLog)
         ).routes,
         [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }],
       ]

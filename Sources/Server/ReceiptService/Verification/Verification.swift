@@ -49,11 +49,26 @@
     ///
     /// If the app records verdicts, the verdict is recorded when this returns. Count it when it is answered.
     ///
+    /// - Parameters:
+    ///   - body: The receipt.
+    ///   - isRecorded: `false` if nothing is recorded, as for a person who only looks at a receipt.
+    /// - Returns: The verdict, and the acknowledgement of its entry, if it was recorded.
     /// - Throws: `AuditError`. The verdict must not be answered then.
-    func verdict(on body: [UInt8]) async throws -> Outcome {
+    func verdict(on body: [UInt8], isRecorded: Bool = true) async throws -> Outcome {
       let bytes = ReceiptInputText.stripped(body)
       let verdict = await consulted([policy.verifier.verify(bytes)])[0]
+      guard isRecorded else { return (verdict, nil) }
       return (verdict, try await Self.record([(self, verdict, bytes)])?.first)
+    }
+
+    /// Asks the service's own ledger about a receipt, whether or not the app's settings demand that for verdicts.
+    ///
+    /// - Throws: ``DatabaseError``.
+    func consultingLedger(_ verdict: Verdict) async throws -> Verdict {
+      guard let receipt = verdict.signatureVerified else { return verdict }
+      let known = try await entitlements.knownPurchases(of: [receipt], app: app.name)
+      let checker = LedgerChecker(known: known, clock: entitlements.clock)
+      return await policy.verifier.consult([checker], about: [verdict], concurrently: false)[0]
     }
 
     /// `true` if the verdict depends only on the receipt, and need not be recorded.

@@ -112,6 +112,72 @@
       </select></div>
 
       """##,
+      "customer": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      {{#summary}}
+      <section class="verdict {{sentenceStyle}}" aria-label="Summary">
+      <p class="lead">{{sentence}}</p>
+      <ul class="chips" aria-label="Entitlements">{{#customerChips}}<li>{{>chip}}</li> {{/customerChips}}</ul>
+      <dl class="facts inline">
+      {{#facts}}
+      {{>fact}}
+      {{/facts}}
+      </dl>
+      {{#notice}}<p class="notice"><span>{{noticeText}}</span> <a href="{{noticeTarget}}">{{noticeAction}}</a></p>{{/notice}}
+      </section>
+      {{/summary}}
+      {{#access}}
+      {{>rows}}
+      {{/access}}
+      {{#purchases}}
+      {{>rows}}
+      {{/purchases}}
+      {{#history}}
+      {{>history}}
+      {{/history}}
+      {{#presented}}
+      {{#presentedTable}}
+      {{>rows}}
+      {{/presentedTable}}
+      <p><a href="{{presentedTarget}}">All entries of the audit trail about this customer</a></p>
+      {{/presented}}
+      {{#told}}
+      {{>rows}}
+      {{/told}}
+      {{#reviews}}
+      {{>rows}}
+      {{/reviews}}
+      {{#granting}}
+      {{#grants}}
+      {{>rows}}
+      {{/grants}}
+      {{#grantForm}}
+      <details class="fold" id="grant">
+      <summary>Grant by hand…</summary>
+      <form method="post" action="/console/grants" enctype="multipart/form-data">
+      <input type="hidden" name="token" value="{{formToken}}">
+      <input type="hidden" name="app" value="{{grantApp}}">
+      <input type="hidden" name="customer" value="{{grantCustomer}}">
+      <div class="row">
+      {{#entitlementChoice}}
+      {{>choice}}
+      {{/entitlementChoice}}
+      <div class="field"><label for="grant-days">Days (empty for no end)</label><input id="grant-days" name="days" type="number" min="1" max="36500"></div>
+      <div class="field wide"><label for="grant-reason">Reason</label><input id="grant-reason" name="reason" required maxlength="1000" autocomplete="off"></div>
+      <button>Grant</button>
+      </div>
+      <p class="quiet">The backend is told at once, and the activity log notes the key that granted it.</p>
+      </form>
+      </details>
+      {{/grantForm}}
+      {{/granting}}
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
       "empty": ##"""
       <div class="empty">
       <p class="empty-title">{{emptyTitle}}</p>
@@ -125,19 +191,35 @@
       {{$body}}
       {{#content}}
       {{#lives}}
-      <section>
+      {{#head}}
+      <section class="verdict {{lifeStyle}}" aria-label="Summary">
       <h2>{{lifeTitle}}</h2>
+      <ul class="chips" aria-label="Standing">{{#lifeChips}}<li>{{>chip}}</li> {{/lifeChips}}</ul>
+      {{#sentence}}<p class="lead">{{sentence}}</p>{{/sentence}}
       {{>facts}}
-      {{#timeline}}
-      {{>timeline}}
-      {{/timeline}}
-      {{#lifeTable}}
-      {{>rows}}
-      {{/lifeTable}}
       </section>
+      {{/head}}
+      {{#history}}
+      {{>history}}
+      {{/history}}
+      {{#reviews}}
+      {{>rows}}
+      {{/reviews}}
+      <details class="fold"{{#isTelling}} open{{/isTelling}}><summary>Changes that were told ({{changeCount}})</summary>
+      {{#changes}}
+      {{>rows}}
+      {{/changes}}
+      </details>
+      <details class="fold"><summary>Every field</summary>
+      {{#fields}}
+      {{>facts}}
+      {{/fields}}
+      </details>
       {{/lives}}
       {{#entries}}
+      <details class="fold"{{#isListing}} open{{/isListing}}><summary>Entries of the audit trail ({{entryCount}})</summary>
       {{>rows}}
+      </details>
       {{/entries}}
       {{/content}}
       {{/body}}
@@ -160,30 +242,6 @@
       <button>Search</button>
       </div>
       </form>
-      {{#named}}
-      {{#access}}
-      {{>rows}}
-      {{/access}}
-      {{#grants}}
-      {{>rows}}
-      {{/grants}}
-      {{#granting}}
-      <section aria-labelledby="grant-heading">
-      <h2 id="grant-heading">Grant by hand</h2>
-      <form class="panel" method="post" action="/console/grants" enctype="multipart/form-data">
-      <input type="hidden" name="token" value="{{formToken}}">
-      <input type="hidden" name="app" value="{{grantApp}}">
-      <input type="hidden" name="customer" value="{{grantCustomer}}">
-      {{#entitlementChoice}}
-      {{>choice}}
-      {{/entitlementChoice}}
-      <div class="field"><label for="grant-reason">Reason</label><input id="grant-reason" name="reason" required maxlength="1000" autocomplete="off"></div>
-      <div class="field"><label for="grant-days">Days (empty for no end)</label><input id="grant-days" name="days" type="number" min="1" max="36500"></div>
-      <button>Grant</button>
-      </form>
-      </section>
-      {{/granting}}
-      {{/named}}
       {{#found}}
       {{>rows}}
       {{/found}}
@@ -199,15 +257,28 @@
       {{<page}}
       {{$body}}
       {{#content}}
+      <section class="verdict {{entryStyle}}" aria-label="Summary">
+      <ul class="chips" aria-label="Findings">{{#entryChips}}<li>{{>chip}}</li> {{/entryChips}}</ul>
+      <p class="lead">{{sentence}}</p>
+      {{#step}}<p>{{step}}</p>{{/step}}
       {{>facts}}
-      <p><a href="{{proofPage}}">Check the proof that it is in the trail</a></p>
+      </section>
       {{#historyLink}}<p><a href="{{historyLink}}">Entries of the same original transaction</a></p>{{/historyLink}}
-      {{#entitlementLink}}<p><a href="{{entitlementLink}}">The entitlement</a></p>{{/entitlementLink}}
-      <h2>As it is recorded</h2>
+      <details class="fold"><summary>Every recorded field</summary>
+      {{#fields}}
+      {{>facts}}
+      {{/fields}}
+      </details>
+      <details class="fold"><summary>The entry as it is recorded</summary>
       <pre tabindex="0" aria-label="The bytes of the entry">{{raw}}</pre>
+      </details>
       {{/content}}
       {{/body}}
       {{/page}}
+
+      """##,
+      "fact": ##"""
+      <div><dt>{{term}}</dt><dd class="{{factStyle}}">{{#factTime}}{{>time}}{{/factTime}}{{#factIdentifier}}{{>identifier}}{{/factIdentifier}}{{#isFactText}}{{#factTarget}}<a href="{{factTarget}}">{{fact}}</a>{{/factTarget}}{{^factTarget}}{{fact}}{{/factTarget}}{{/isFactText}}</dd></div>
 
       """##,
       "facts": ##"""
@@ -224,6 +295,53 @@
       {{$folded}}
       {{/folded}}
       </details>
+
+      """##,
+      "history": ##"""
+      <section class="history" aria-label="Timeline" id="history">
+      <h2>Timeline</h2>
+      {{#hasZooms}}
+      <nav class="zooms" aria-label="Shown time">
+      {{#zooms}}
+      <a href="{{zoomTarget}}" aria-label="{{zoomName}}"{{#isZoomCurrent}} aria-current="true"{{/isZoomCurrent}}>{{zoomLabel}}</a>
+      {{/zooms}}
+      </nav>
+      {{/hasZooms}}
+      {{#drawings}}
+      <svg class="timeline {{drawingClass}}-drawing" width="100%" height="{{drawingHeight}}" role="img" aria-label="{{historySummary}} The table below says the same.">
+      <defs><pattern id="{{hatch}}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatching" x1="0" y1="0" x2="0" y2="5"/></pattern></defs>
+      <line class="axis" x1="{{axisStart}}" y1="{{axisY}}" x2="{{axisEnd}}" y2="{{axisY}}"/>
+      {{#marks}}
+      <line class="guide" x1="{{markX}}" y1="16" x2="{{markX}}" y2="{{guideY}}"/>
+      {{/marks}}
+      {{#lanes}}
+      <text class="lane" x="{{laneX}}" y="{{laneNameY}}">{{laneName}}</text>
+      {{#segments}}
+      <rect class="segment {{segmentClass}}" x="{{segmentX}}" y="{{barY}}" width="{{segmentWidth}}" height="16" rx="3"{{#isHatched}} fill="url(#{{hatch}})"{{/isHatched}}/>
+      {{/segments}}
+      {{#dots}}
+      <circle class="dot {{dotClass}}" cx="{{dotX}}" cy="{{dotY}}" r="5"/>
+      {{/dots}}
+      {{/lanes}}
+      {{#marks}}
+      <text class="number" x="{{markX}}" y="12">{{markText}}</text>
+      {{/marks}}
+      {{#ticks}}
+      <text class="date {{tickClass}}" x="{{tickX}}" y="{{tickY}}">{{tickText}}</text>
+      {{/ticks}}
+      {{#present}}
+      <line class="now" x1="{{nowX}}" y1="16" x2="{{nowX}}" y2="{{guideY}}"/>
+      <text class="date now-text" x="{{nowX}}" y="{{nowTextY}}">now</text>
+      {{/present}}
+      </svg>
+      {{/drawings}}
+      {{#hasDrawing}}
+      <p class="quiet">Filled: access; hatched: taken back; light: paid ahead. The numbers are those of the events below.{{#historyNote}} {{historyNote}}{{/historyNote}}</p>
+      {{/hasDrawing}}
+      {{#eventTable}}
+      {{>rows}}
+      {{/eventTable}}
+      </section>
 
       """##,
       "home": ##"""
@@ -374,6 +492,7 @@
       <title>{{title}} – receipt-server</title>
       <link rel="icon" href="data:,">
       <link rel="stylesheet" href="/console/assets/console.css?{{version}}">
+      <link rel="stylesheet" href="/console/assets/details.css?{{version}}">
       <script src="/console/assets/console.js?{{version}}" defer></script>
       </head>
       <body class="{{#name}}framed{{/name}}"{{#browserZone}} data-browser-zone="{{browserZone}}"{{/browserZone}}>
@@ -435,22 +554,12 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      <p>The proof shows that <a href="{{entryLink}}">the entry</a> is in the tree whose root the checkpoint states. The browser computes that from what is on this page alone.</p>
-      {{>facts}}
       <section aria-labelledby="check-heading" id="proof" data-entry="{{entryBase64}}" data-key="{{key}}">
-      <h2 id="check-heading">Check</h2>
+      <h2 id="check-heading" class="hidden">Check</h2>
+      <p>The proof shows that <a href="{{entryLink}}">the entry</a> is in the tree whose root the checkpoint states. The browser computes that from what is on this page alone.</p>
       <div class="verdict" id="proof-result" role="status" hidden></div>
-      <noscript><p>Without JavaScript the browser cannot compute it: download the proof, and check it with the command below.</p></noscript>
+      <noscript><p class="verdict doubtful">Without JavaScript the browser cannot compute it: download the proof, and check it with the command below.</p></noscript>
       <button id="proof-check" hidden>Check in this browser</button>
-      </section>
-      <section>
-      <h2>Entry and proof</h2>
-      <label for="proof-entry">The entry, which may be changed to see that the check notices it</label>
-      <textarea id="proof-entry" rows="12" spellcheck="false" autocomplete="off">
-      {{entry}}</textarea>
-      <label for="proof-text">The proof (C2SP tlog-proof), with the checkpoint</label>
-      <textarea id="proof-text" rows="12" spellcheck="false" autocomplete="off" readonly>
-      {{proof}}</textarea>
       </section>
       <section>
       <h2>Without this server</h2>
@@ -458,6 +567,19 @@
       <pre tabindex="0" aria-label="A command">{{command}}</pre>
       <p class="quiet">Take the public key from where you kept it, not from here: a server that lies about the trail can also lie about its key.</p>
       </section>
+      <details class="fold"><summary>The checkpoint</summary>
+      {{>facts}}
+      </details>
+      <details class="fold"><summary>The entry, which may be changed to see that the check notices it</summary>
+      <label class="hidden" for="proof-entry">The entry</label>
+      <textarea id="proof-entry" rows="12" spellcheck="false" autocomplete="off">
+      {{entry}}</textarea>
+      </details>
+      <details class="fold"><summary>The proof (C2SP tlog-proof), with the checkpoint</summary>
+      <label class="hidden" for="proof-text">The proof</label>
+      <textarea id="proof-text" rows="12" spellcheck="false" autocomplete="off" readonly>
+      {{proof}}</textarea>
+      </details>
       {{/content}}
       {{/body}}
       {{/page}}
@@ -468,19 +590,27 @@
       {{$body}}
       {{#content}}
       {{#reviews}}
-      <section aria-label="Review">
+      <section class="verdict {{reviewStyle}}" aria-label="Review">
+      <h2>{{reviewTitle}}</h2>
+      <ul class="chips" aria-label="State">{{#reviewChips}}<li>{{>chip}}</li> {{/reviewChips}}</ul>
+      <p class="lead">{{sentence}}</p>
+      {{#step}}<p class="next"><strong>Next:</strong> {{step}}</p>{{/step}}
       {{>facts}}
+      </section>
       {{#answering}}
       <form class="panel" method="post" action="/console/refund-reviews" enctype="multipart/form-data">
+      <h2>Answer the store</h2>
       <input type="hidden" name="token" value="{{formToken}}">
       <input type="hidden" name="app" value="{{reviewApp}}">
       <input type="hidden" name="review" value="{{reviewName}}">
+      <div class="row">
       {{#choices}}
       {{>choice}}
       {{/choices}}
       {{#takesShare}}
       <div class="field"><label for="share">Share used, in percent (empty if not known)</label><input id="share" name="share" type="number" min="0" max="100" step="0.001"></div>
       {{/takesShare}}
+      </div>
       {{#isAppStore}}
       <label class="check"><input type="checkbox" name="consent" value="true"> <span>The customer agreed that this is told to Apple. Without consent, do not answer.</span></label>
       {{/isAppStore}}
@@ -488,7 +618,11 @@
       <button>Answer, once and for all</button>
       </form>
       {{/answering}}
-      </section>
+      <details class="fold"><summary>What is known of the use, and the answer</summary>
+      {{#evidence}}
+      {{>facts}}
+      {{/evidence}}
+      </details>
       {{/reviews}}
       {{/content}}
       {{/body}}
@@ -623,30 +757,6 @@
       {{/page}}
 
       """##,
-      "timeline": ##"""
-      <figure>
-      <svg class="drawing timeline" viewBox="0 0 360 92" role="img" aria-label="{{summary}} The table below says the same.">
-      <defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatching" x1="0" y1="0" x2="0" y2="5"/></pattern></defs>
-      <line class="axis" x1="6" y1="58" x2="354" y2="58"/>
-      {{#segments}}
-      <rect class="segment {{segmentClass}}" x="{{segmentX}}" y="32" width="{{segmentWidth}}" height="26"/>
-      {{/segments}}
-      {{#marks}}
-      <line class="mark" x1="{{markX}}" y1="26" x2="{{markX}}" y2="58"/>
-      <text class="small middle" x="{{markX}}" y="{{markTextY}}">{{markNumber}}</text>
-      {{/marks}}
-      {{#ticks}}
-      <path class="tick" d="M{{tickX}} 60l-3 6h6z"/>
-      {{/ticks}}
-      <line class="now" x1="{{nowX}}" y1="26" x2="{{nowX}}" y2="70"/>
-      <text class="small middle" x="{{nowX}}" y="80">now</text>
-      <text class="small" x="6" y="90">{{startText}}</text>
-      <text class="small end" x="354" y="90">{{endText}}</text>
-      </svg>
-      <figcaption class="quiet">Filled: access; hatched: no access; dashed: access until it expires; numbers: changes, as in the table; triangles: entries of the audit trail.</figcaption>
-      </figure>
-
-      """##,
       "transactions": ##"""
       {{<page}}
       {{$body}}
@@ -685,19 +795,110 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      {{#result}}
-      <section aria-labelledby="verdict-heading" class="verdict {{#verdict}}{{style}}{{/verdict}}">
       {{#verdict}}
-      <h2 id="verdict-heading"><span aria-hidden="true">{{symbol}}</span> {{word}}</h2>
+      {{#summary}}
+      <section aria-labelledby="verdict-heading" class="verdict {{summaryStyle}}">
+      {{#verdict}}
+      <h2 id="verdict-heading"><span aria-hidden="true">{{symbol}}</span> {{word}}{{qualification}}</h2>
       {{/verdict}}
-      <ul class="chips" aria-label="Findings">{{#chips}}<li class="{{chipStyle}}">{{chipSubject}}: {{chipText}}</li> {{/chips}}</ul>
+      <ul class="chips findings" aria-label="Findings">{{#findings}}<li>{{>chip}}</li> {{/findings}}</ul>
+      <p class="lead">{{lead}}</p>
+      <p class="next"><strong>Next:</strong> {{nextStep}}</p>
+      <dl class="facts inline">
+      {{#reasonFacts}}
+      <div><dt>{{term}}</dt><dd>{{fact}}</dd></div>
+      {{/reasonFacts}}
+      </dl>
+      {{/summary}}
+      {{#recorded}}
+      <p class="quiet" role="status">{{recordedText}} {{#recordedTarget}}<a href="{{recordedTarget}}">{{recordedEntry}}</a>{{/recordedTarget}}{{^recordedTarget}}{{recordedEntry}}{{/recordedTarget}}</p>
+      {{/recorded}}
+      {{^recorded}}
+      <p class="quiet">Nothing was recorded.</p>
+      {{/recorded}}
+      </section>
+      {{#contents}}
+      {{#unreadable}}<p>Nothing of it can be shown: {{unreadable}}</p>{{/unreadable}}
+      <div class="columns">
+      {{#hasStated}}
+      <section>
+      <h2>What it says</h2>
       <dl class="facts">
-      {{#verdictFacts}}
-      <div><dt>{{term}}</dt><dd>{{#factTarget}}<a href="{{factTarget}}">{{fact}}</a>{{/factTarget}}{{^factTarget}}{{fact}}{{/factTarget}}</dd></div>
-      {{/verdictFacts}}
+      {{#statedFacts}}
+      {{>fact}}
+      {{/statedFacts}}
       </dl>
       </section>
-      {{/result}}
+      {{/hasStated}}
+      {{#claims}}
+      <section class="unverified">
+      <h2>What it claims, <em>not verified</em></h2>
+      {{>facts}}
+      <p class="quiet">Nobody signed this, as far as was checked. Anybody can write it.</p>
+      </section>
+      {{/claims}}
+      {{/contents}}
+      {{#known}}
+      <section>
+      <h2>Where it leads</h2>
+      {{#links}}
+      {{>facts}}
+      {{/links}}
+      </section>
+      {{/known}}
+      </div>
+      {{#contents}}
+      {{#purchaseTable}}
+      {{>rows}}
+      {{/purchaseTable}}
+      {{/contents}}
+      {{#known}}
+      {{#eventTable}}
+      {{>rows}}
+      {{/eventTable}}
+      {{#allEvents}}<p><a href="{{allEventsTarget}}">{{allEventsText}}</a></p>{{/allEvents}}
+      {{/known}}
+      {{#contents}}
+      {{#otherPurchases}}
+      <details class="fold"><summary>Further purchases in it</summary>
+      {{>rows}}
+      </details>
+      {{/otherPurchases}}
+      <details class="fold"><summary>Who signed it, with the certificates</summary>
+      {{#chains}}
+      {{>chain}}
+      {{/chains}}
+      </details>
+      {{#hasSections}}
+      <details class="fold"><summary>In words{{#isUnverified}}, not verified{{/isUnverified}}</summary>
+      {{#sections}}
+      <section>
+      <h3>{{sectionTitle}}</h3>
+      {{>facts}}
+      </section>
+      {{/sections}}
+      </details>
+      {{/hasSections}}
+      {{#fieldTable}}
+      <details class="fold" id="fields"{{#isFieldPage}} open{{/isFieldPage}}><summary>Every field ({{fieldCount}}){{#isUnverified}}, not verified{{/isUnverified}}</summary>
+      {{>rows}}
+      <p class="pages">{{#fieldPages}}<button form="verify" name="fields" value="{{fieldStart}}">{{fieldPageText}}</button> {{/fieldPages}}</p>
+      </details>
+      {{/fieldTable}}
+      {{/contents}}
+      <details class="fold"><summary>Verify it under other settings, or another receipt</summary>
+      {{>verify-form}}
+      </details>
+      {{/verdict}}
+      {{#isAsking}}
+      {{>verify-form}}
+      {{/isAsking}}
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
+      "verify-form": ##"""
       <form class="panel" id="verify" method="post" action="/console/verify" enctype="multipart/form-data">
       <input type="hidden" name="token" value="{{formToken}}">
       <div class="drop" data-drop>
@@ -714,28 +915,12 @@
       {{#policyChoice}}
       {{>choice}}
       {{/policyChoice}}
-      <button>Verify</button>
       </div>
+      {{#canRecord}}
+      <label class="check"><input type="checkbox" name="record" value="true"> <span>Record this verdict in the audit trail. The entry stays for good, with the receipt and the customer whom it names. Otherwise nothing is recorded.</span></label>
+      {{/canRecord}}
+      <div class="row"><button>Verify</button></div>
       </form>
-      {{#result}}
-      {{#unreadable}}<p>Nothing of it can be shown: {{unreadable}}</p>{{/unreadable}}
-      {{#chains}}
-      {{>chain}}
-      {{/chains}}
-      {{#sections}}
-      <section>
-      <h2>{{sectionTitle}}</h2>
-      {{>facts}}
-      </section>
-      {{/sections}}
-      {{#fieldTable}}
-      {{>rows}}
-      {{/fieldTable}}
-      <p class="pages">{{#fieldPages}}<button form="verify" name="fields" value="{{fieldStart}}">{{fieldPageText}}</button> {{/fieldPages}}</p>
-      {{/result}}
-      {{/content}}
-      {{/body}}
-      {{/page}}
 
       """##,
       "webhooks": ##"""
@@ -1244,6 +1429,68 @@
       for (const area of document.querySelectorAll("[data-drop]")) prepareDrop(area);
       const proofSection = document.getElementById("proof");
       if (proofSection) prepareProof(proofSection);
+
+      """##,
+      "details.css": ##"""
+      /* SPDX-License-Identifier: Apache-2.0 */
+
+      /* The pages of a verdict, a customer, an entitlement, an entry and a refund review */
+      .lead { font-size: 1.08rem; margin: 0 0 10px; max-width: none; }
+      .next { margin: 0 0 6px; max-width: none; }
+      .notice { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 10px 0 0; padding: 8px 12px; border-radius: 8px;
+        background: var(--doubtful-back); color: var(--doubtful); max-width: none; }
+      .findings .chip { font-size: 0.95rem; padding: 3px 12px; }
+      ul.chips .chip { white-space: normal; }
+      td.chip-cell .quiet { display: block; margin-top: 2px; white-space: normal; }
+      .verdict .facts { margin-bottom: 0; }
+      .facts.inline { display: flex; flex-wrap: wrap; gap: 0 24px; margin: 0; }
+      .facts.inline > div { display: flex; gap: 8px; padding: 2px 0; border: 0; }
+      .facts .chip { margin: 0; }
+      .columns { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 24px; }
+      .columns > section { min-width: 0; }
+      .unverified { padding: 0 16px 8px; margin-top: 16px; border: 2px dashed var(--doubtful); border-radius: 12px; }
+      .unverified h2 { margin-top: 12px; }
+      .unverified em { color: var(--doubtful); font-style: normal; }
+      .fold > .panel { margin-top: 0; padding: 0; border: 0; box-shadow: none; }
+      .fold > form { margin-bottom: 16px; }
+      .fold > pre { background: var(--back); }
+      .fold > section > h3:first-child { margin-top: 8px; }
+
+      .zooms { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0 12px; }
+      .zooms a { min-width: 34px; padding: 4px 10px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel);
+        color: var(--text); font-size: 0.88rem; text-align: center; text-decoration: none; }
+      .zooms a:hover { background: var(--raised); }
+      .zooms a[aria-current] { border-color: var(--accent); background: var(--accent-back); color: var(--link); font-weight: 600; }
+      .timeline { display: block; overflow: visible; font-size: 11px; }
+      .narrow-drawing { display: none; }
+      .timeline text { fill: var(--quiet); }
+      .timeline .lane { fill: var(--text); font-size: 12px; font-weight: 600; }
+      .timeline .number, .timeline .date.middle, .timeline .now-text { text-anchor: middle; }
+      .timeline .number { fill: var(--text); }
+      .timeline .date.end { text-anchor: end; }
+      .timeline .guide { stroke: var(--line); }
+      .timeline .axis { stroke: var(--edge); }
+      .timeline .now { stroke: var(--accent); stroke-dasharray: 3 3; }
+      .timeline .now-text { fill: var(--link); }
+      .timeline .segment.access { fill: var(--good); opacity: 0.75; }
+      .timeline .segment.none { stroke: var(--bad); stroke-width: 0.75; }
+      .timeline .segment.ahead { fill: var(--good-back); stroke: var(--good); stroke-dasharray: 4 3; }
+      .hatching { stroke: var(--bad); stroke-width: 2; }
+      .dot { fill: var(--edge); stroke: var(--back); stroke-width: 1.5; }
+      .dot.good { fill: var(--good); }
+      .dot.bad { fill: var(--bad); }
+      .dot.doubtful { fill: var(--doubtful); }
+
+      @media (max-width: 760px) {
+        .columns { grid-template-columns: minmax(0, 1fr); }
+        .wide-drawing { display: none; }
+        .narrow-drawing { display: block; }
+        .zooms a { padding: 6px 12px; }
+        .verdict .facts > div, .columns .facts > div { grid-template-columns: 104px minmax(0, 1fr); gap: 8px; padding: 4px 0; }
+        .columns h2 { margin-top: 16px; }
+      }
+      @media (min-width: 761px) and (max-width: 1240px) { main time, th.short, td.short { white-space: normal; } }
+      @media (max-width: 360px) { time { white-space: normal; } }
 
       """##,
     ]

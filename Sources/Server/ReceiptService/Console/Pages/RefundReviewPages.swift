@@ -53,76 +53,12 @@
         ])
     }
 
-    private static func style(of state: RefundReview.State) -> String {
+    static func style(of state: RefundReview.State) -> String {
       switch state {
       case .open, .answering: "doubtful"
       case .due, .missed: "bad"
       case .answered, .skipped, .granted, .partlyGranted, .declined, .reversed: ""
       }
-    }
-
-    private func page(_ visit: ConsoleVisit, _ id: String, app: ServedApp) async throws -> Response {
-      let found = try await entitlements.refundReviews(app: app.name, identifier: id)
-      guard !found.isEmpty else { throw Problem.notFound }
-      let now = entitlements.clock()
-      let mayAnswer = try visit.login.may(.review)
-      return visit.page(
-        "refund-review", title: "Refund review \(ShownText.shortened(id))",
-        [
-          "reviews": found.compactMap { stored -> [String: Any]? in
-            guard let review = stored.refundReview else { return nil }
-            let state = review.state(at: now)
-            let purchase = review.request.purchase
-            return ConsoleVisit.present([
-              "facts": [
-                FactView("State", state.rawValue, style: Self.style(of: state)),
-                FactView("Deadline", time: review.deadline),
-                FactView("Store", review.id.store.rawValue), FactView("Reason", review.reason),
-                FactView("Product", review.productId),
-                FactView(
-                  "Purchase", identifier: purchase,
-                  link: purchase.map { ConsoleURL.entitlement($0, app: app.name) }),
-                FactView(
-                  "Customer", identifier: stored.customer,
-                  link: stored.customer.map { ConsoleURL.customer($0, app: app.name) }),
-                FactView("Delivered", review.isDelivered.map { $0 ? "yes" : "no" }),
-                FactView("Used", review.consumedShare.map { "\(Double($0) / 1000) %" }),
-                FactView("Suggestion", review.suggestedPreference.rawValue),
-                FactView("Sent to the store", review.currentAnswer?.body),
-                FactView("Taken by the store", time: review.currentAnswer?.sentDate),
-              ].compactMap(\.self),
-              "answering": mayAnswer && (state == .open || state == .due)
-                ? Self.form(review, name: stored.name, app: app.name) : nil,
-            ])
-          }
-        ])
-    }
-
-    private static func form(_ review: RefundReview, name: String, app: String) -> [String: Any] {
-      func choice(
-        _ name: String, _ label: String, _ options: [(value: String, label: String)], _ chosen: String
-      ) -> ChoiceView {
-        ChoiceView(name: name, label: label, options: options, chosen: chosen)
-      }
-      let deliveries = [
-        "", "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",
-        "UNDELIVERED_OTHER",
-      ]
-      let wishes =
-        [("", "as suggested: \(review.suggestedPreference.rawValue)")]
-        + RefundReview.Preference.allCases.map { ($0.rawValue, $0.rawValue) }
-      return [
-        "reviewName": name, "reviewApp": app, "isAppStore": review.id.store == .appStore,
-        "takesShare": !review.isAutoRenewable,
-        "choices": [
-          choice("preference", "Wish", wishes, ""),
-          choice(
-            "delivery", "Delivery", deliveries.map { ($0, $0.isEmpty ? "not stated" : $0) },
-            review.evidence?.deliveryStatus ?? (review.isDelivered == true ? "DELIVERED" : "")),
-          choice(
-            "sample", "The customer could try before buying", [("false", "no"), ("true", "yes")], "false"),
-        ],
-      ]
     }
 
     private func answer(_ visit: ConsoleVisit) async throws -> Response {

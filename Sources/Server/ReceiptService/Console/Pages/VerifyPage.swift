@@ -2,19 +2,24 @@
 
 #if Server
   internal import AuditTrail
+  internal import Entitlements
   internal import Hummingbird
   internal import ReceiptBytes
   internal import ReceiptCodec
-  internal import ReceiptInspection
+  internal import ReceiptCrypto
   internal import ReceiptVerification
 
+  /// The page that verifies what a person pastes, and shows the verdict with the history of the purchase.
+  ///
+  /// It records nothing unless the person asks for it.
   struct VerifyPage {
     let entitlements: ServiceEntitlements
+    let auditLog: AuditLog?
 
     var routes: [ConsoleRoute] {
       [
         ConsoleRoute(.get, "/console/verify", .scope(.verify)) { visit in
-          try verifyPage(visit, receipt: [], result: nil)
+          try verifyPage(visit, receipt: [], verdict: nil)
         },
         ConsoleRoute(.post, "/console/verify", .scope(.verify)) { visit in
           try await answer(visit, visit.form.bytes("file") ?? visit.form.bytes("receipt") ?? [])
@@ -23,24 +28,144 @@
     }
 
     /// Verifies a receipt, and makes the page with the verdict.
+    ///
+    /// - Throws: ``Problem`` without a receipt, or for an unknown policy; the errors of the trail and the database.
     func answer(_ visit: ConsoleVisit, _ given: [UInt8]) async throws -> Response {
       let receipt = ReceiptText.isBinary(given) ? given : ReceiptText.trimming(given)
       guard !receipt.isEmpty else {
         throw Problem(.badRequest, "no-receipt", "Paste a receipt, or choose a file.")
       }
       let app = try visit.app()
-      let verification = try Verification(
-        app, policy: visit.form["policy"], customer: nil, entitlements)
-      let outcome = try await verification.verdict(on: receipt)
-      let result = VerdictResult(
-        outcome, receipt: receipt, recordsVerdicts: app.configuration.recordsVerdicts,
-        canRead: try visit.may(.read) && (visit.login.isForAllApps || outcome.verdict.receipt != nil),
-        firstField: visit.form["fields"].flatMap { Int($0) } ?? 0, at: entitlements.clock())
-      return try verifyPage(visit, receipt: receipt, result: result)
+      let verification = try Verification(app, policy: visit.form["policy"], customer: nil, entitlements)
+      let isRecorded = visit.form["record"] != nil
+      let (verdict, acknowledgement) = try await verification.verdict(on: receipt, isRecorded: isRecorded)
+      let consulted = try await verification.consultingLedger(verdict)
+      let now = entitlements.clock()
+      let firstField = visit.form["fields"].flatMap { Int($0) }
+      let contents = ReceiptContents(receipt, consulted, app: app.name, firstField: firstField ?? 0, at: now)
+      let summary = VerdictSummary(verdict, consulted: consulted, app: app.name, at: now)
+      let known = try visit.may(.read) ? await known(receipt, consulted, app: app, at: now) : nil
+      return try verifyPage(
+        visit, receipt: receipt,
+        verdict: ConsoleVisit.present([
+          "summary": summary, "contents": contents, "known": known.map { $0.view },
+          "isUnverified": consulted.signatureVerified == nil,
+          "recorded": isRecorded
+            ? recorded(acknowledgement, app: app, canRead: try canRead(visit, verdict)) : nil,
+          "isFieldPage": firstField != nil,
+          "isEveryFieldFolded": firstField == nil,
+        ]))
     }
 
+    /// Whether the login may see the entry of a verdict, which is nobody's if the receipt is not genuine.
+    private func canRead(_ visit: ConsoleVisit, _ verdict: Verdict) throws -> Bool {
+      try visit.may(.read) && (visit.login.isForAllApps || verdict.receipt != nil)
+    }
+
+    private func recorded(
+      _ acknowledgement: AuditAcknowledgement?, app: ServedApp, canRead: Bool
+    ) -> [String: Any] {
+      guard let acknowledgement else {
+        return ["recordedText": "Nothing was recorded: verdicts of \(app.name) are not."]
+      }
+      let text =
+        acknowledgement.isRepeat
+        ? "The same verdict was recorded before." : "This verdict was recorded in the audit trail."
+      return ConsoleVisit.present([
+        "recordedText": text, "recordedEntry": "Entry \(acknowledgement.index)",
+        "recordedTarget": canRead ? ConsoleURL.entry(acknowledgement.index) : nil,
+      ])
+    }
+
+    // MARK: What is known of the purchase
+
+    /// The maximum number of purchases of a receipt whose history is shown.
+    private static let maximumPurchaseCount = 5
+    /// The maximum number of events before the link to all of them.
+    private static let maximumEventCount = 5
+
+    /// What the ledger and the audit trail know of a receipt's purchases, and of the receipt.
+    private func known(
+      _ receipt: [UInt8], _ verdict: Verdict, app: ServedApp, at now: Timestamp
+    ) async throws -> (view: [String: Any], Void) {
+      let verified = verdict.signatureVerified
+      var purchases: [String] = []
+      for purchase in verified?.purchases ?? [] {
+        let id = purchase.purchaseToken ?? purchase.originalTransactionId ?? purchase.transactionId
+        if let id, !purchases.contains(id) { purchases.append(id) }
+      }
+      let identifiers = Array(purchases.prefix(Self.maximumPurchaseCount))
+      var stored: [StoredEntitlement] = []
+      var changes: [EntitlementChange] = []
+      for identifier in identifiers {
+        let found = try await entitlements.entitlements(app: app.name, identifier: identifier)
+        stored += found
+        for entitlement in found {
+          changes += try await entitlements.history(app: app.name, name: entitlement.name).suffix(200)
+        }
+      }
+      let digest =
+        verified.flatMap { SHA256Digest($0.identity) }
+        ?? SHA256Digest(of: (try? UnverifiedReceipt(parsing: receipt))?.encoded ?? receipt)
+      let (trail, earlier) =
+        try await auditLog?.read { view in
+          (
+            try TrailHistory(of: nil, purchases: identifiers, app: app, in: view),
+            try view.entries(receipt: digest, limit: 1).filter { app.isAbout($0.entry) }
+          )
+        } ?? (nil, [])
+      let history = PurchaseHistory(of: stored, changes: changes, entries: trail?.entries, at: now)
+      let customer = stored.lazy.compactMap(\.customer).first ?? verified?.appAccountToken
+      let single = purchases.count == 1 ? verified?.purchases.last : nil
+      let links = [
+        FactView(
+          "Customer", identifier: customer,
+          link: customer.flatMap {
+            $0.utf8.count > ConsoleURL.longestIdentifier ? nil : ConsoleURL.customer($0, app: app.name)
+          }),
+        purchases.count == 1
+          ? FactView(
+            "Entitlement", identifier: purchases.first,
+            link: history.hasPage(purchases[0]) ? ConsoleURL.entitlement(purchases[0], app: app.name) : nil)
+          : nil,
+        FactView(
+          "Transaction", identifier: single?.transactionId,
+          link: single?.transactionId.flatMap { ConsoleURL.transaction($0) }),
+        FactView(
+          "Presented before",
+          earlier.first.map {
+            "entry \($0.index), on \(ShownTime.full(Timestamp(milliseconds: $0.entry.time)))"
+          } ?? (auditLog == nil ? nil : "no, or it was not recorded"),
+          link: earlier.first.map { ConsoleURL.entry($0.index) }),
+      ]
+      let latest = history.events.suffix(Self.maximumEventCount).reversed()
+      let rest = history.events.count - latest.count
+      return (
+        ConsoleVisit.present([
+          "links": ["facts": links.compactMap(\.self)],
+          "eventTable": verified == nil || purchases.isEmpty
+            ? nil
+            : TableView(
+              "History of the purchase, latest first",
+              ["Happened", "Event", "Purchase", "Received", "Entry"],
+              latest.map { HistoryView.row($0, number: nil, in: history, app: app.name) },
+              empty: EmptyView(
+                "This server knows nothing of it",
+                "No notification of the store was received, and nobody presented it. Have your backend present it for the "
+                  + "customer.")),
+          "allEvents": rest > 0 && stored.count > 0
+            ? [
+              "allEventsText": "\(rest) earlier \(rest == 1 ? "event" : "events")",
+              "allEventsTarget": ConsoleURL.entitlement(stored[0].identifier, app: app.name),
+            ] : nil,
+        ]), ()
+      )
+    }
+
+    // MARK: The form
+
     private func verifyPage(
-      _ visit: ConsoleVisit, receipt: [UInt8], result: VerdictResult?
+      _ visit: ConsoleVisit, receipt: [UInt8], verdict: [String: Any]?
     ) throws -> Response {
       let app = try visit.app()
       let policies = app.configuration.policies.keys.sorted()
@@ -57,147 +182,9 @@
             : ChoiceView(
               name: "policy", label: "Policy", options: policies.map { ($0, $0) },
               chosen: visit.form["policy"] ?? AppConfiguration.defaultPolicy),
-          "receiptText": receiptText, "result": result,
+          "canRecord": visit.apps.contains { $0.configuration.recordsVerdicts },
+          "receiptText": receiptText, "verdict": verdict, "isAsking": verdict == nil,
         ])
-    }
-  }
-
-  /// A verdict as displayed, with the contents of the receipt.
-  private struct VerdictResult {
-    let verdict: VerdictView
-    let chips: [ChipView]
-    let verdictFacts: [FactView]
-    let sections: [[String: Any]]
-    let chains: [ChainPicture]
-    let fieldTable: TableView?
-    /// The form's buttons for other pages of fields.
-    let fieldPages: [[String: Any]]
-    let unreadable: String?
-
-    /// The maximum number of fields on a page.
-    ///
-    /// Each field costs about as much as a verification request, and a receipt can have hundreds of thousands.
-    private static let maximumFieldCount = 200
-    /// The maximum number of facts in a section, of sections, and of chains.
-    private static let maximumSummaryCount = 50
-
-    init(
-      _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool,
-      firstField: Int, at now: Timestamp
-    ) {
-      let (verdict, acknowledgement) = outcome
-      let view = VerdictView(verdict, at: now)
-      chips = ChipView.list(verdict, at: now)
-      self.verdict = view
-      let reason = verdict.reason
-      let entry = acknowledgement.map {
-        $0.isRepeat
-          ? "\($0.index), which was there before: the same receipt under the same policy" : "\($0.index)"
-      }
-      verdictFacts =
-        [
-          FactView("Reason", reason.map { "\($0.message)" }),
-          FactView("Where", reason.flatMap { $0.place.isEmpty ? nil : $0.place }),
-          FactView("Code", reason?.code.rawValue),
-          FactView("What to do", view.consequence),
-          FactView("Kind", verdict.kind?.rawValue),
-          FactView(
-            "Audit trail",
-            recordsVerdicts ? entry.map { "entry \($0)" } : "Verdicts of this app are not recorded.",
-            link: canRead ? acknowledgement.map { ConsoleURL.entry($0.index) } : nil),
-        ].compactMap { $0 }
-        + RecordedCheck.list(verdict.checks).compactMap { FactView("Asked \($0.name)", $0.answer.rawValue) }
-      do throws(MalformedReceipt) {
-        let inspection = try Inspection(of: receipt)
-        let summary = inspection.summary(at: now)
-        sections = summary.sections.prefix(Self.maximumSummaryCount).map { section in
-          [
-            "sectionTitle": section.title ?? "What it says",
-            "facts": section.fields.prefix(Self.maximumSummaryCount).reduce(into: [FactView]()) {
-              facts, field in
-              // A field without a name continues the previous field.
-              if field.name.isEmpty, let last = facts.popLast() {
-                facts += [FactView(last.term, "\(last.fact); \(field.value)")].compactMap { $0 }
-              } else {
-                facts += [FactView(field.name, field.value)].compactMap { $0 }
-              }
-            },
-          ]
-        }
-        chains = summary.signers.lazy.filter { !$0.isRepeated }.prefix(Self.maximumSummaryCount).map {
-          ChainPicture($0)
-        }
-        let fields = inspection.fields
-        let count = Self.count(fields)
-        let limit = Self.maximumFieldCount
-        let start = min(max(0, firstField), max(0, (count - 1) / limit * limit))
-        let end = min(start + limit, count)
-        var rows = FieldRows(range: start..<end)
-        rows.append(fields, depth: 0)
-        fieldTable = TableView(
-          count <= limit ? "Every field" : "Fields \(start + 1) to \(end) of \(count)",
-          ["Field", "Value", "Meaning"], rows.rows)
-        let pages = [(start - limit, "Show the fields before"), (end, "Show further fields")]
-        fieldPages = pages.filter { 0..<count ~= $0.0 }.map {
-          ["fieldStart": $0.0, "fieldPageText": $0.1]
-        }
-        unreadable = nil
-      } catch {
-        (sections, chains, fieldTable, fieldPages) = ([], [], nil, [])
-        unreadable = "\(error)"
-      }
-    }
-
-    private static func count(_ fields: [InspectedField]) -> Int {
-      fields.reduce(0) { count, field in
-        switch field.content {
-        case .object(let members), .array(let members): count + 1 + Self.count(members)
-        case .value, .attribute: count + 1
-        }
-      }
-    }
-  }
-
-  /// The table rows for a range of a receipt's fields; nested ones follow the field that contains them.
-  private struct FieldRows {
-    let range: Range<Int>
-    var rows: [[CellView]] = []
-    var index = 0
-
-    mutating func append(_ fields: [InspectedField], depth: Int) {
-      for field in fields {
-        guard index < range.upperBound else { return }
-        if range.contains(index) { rows.append(Self.row(field, depth: depth)) }
-        index += 1
-        switch field.content {
-        case .object(let members), .array(let members): append(members, depth: depth + 1)
-        case .value, .attribute: break
-        }
-      }
-    }
-
-    private static func row(_ field: InspectedField, depth: Int) -> [CellView] {
-      let name = CellView(field.name, style: "depth-\(min(depth, 6))")
-      let meaning = CellView(field.meanings.joined(separator: "; "), style: "meaning")
-      switch field.content {
-      case .value(let value): return [name, CellView(value), meaning]
-      case .object, .array: return [name, CellView(""), meaning]
-      case .attribute(let parts):
-        // Attributes are array elements with a name of their own, and a number or object identifier as their type.
-        func part(_ name: String) -> String? { parts.first { $0.name == name }?.value }
-        let named = part("name").flatMap { $0 == "unknown" ? nil : $0 }
-        let type = part("type").map { "type \($0)" }
-        let others = parts.filter { !["name", "type", "value"].contains($0.name) }.map {
-          "\($0.name) \($0.value)"
-        }
-        return [
-          CellView(named ?? type ?? field.name, style: name.style),
-          CellView(([part("value")].compactMap { $0 } + others).joined(separator: ", ")),
-          CellView(
-            (named == nil ? ["unknown"] : [type].compactMap { $0 } + field.meanings).joined(separator: "; "),
-            style: "meaning"),
-        ]
-      }
     }
   }
 #endif
