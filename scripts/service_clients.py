@@ -219,7 +219,7 @@ class Python:
         text += "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\nfrom dataclasses import dataclass, field\n"
         text += "from datetime import datetime\nfrom typing import Any\n\nfrom ._codec import (\n"
         names = ["BOOLEAN", "COUNT", "Choice", "Elements", "INSTANT", "INTEGER", "JSON", "Member", "Model", "OBJECT", "Part", "TEXT", "UnknownObject", "Word", "Words"]
-        text += "".join(f"    {name},\n" for name in sorted(names)) + ")\nfrom ._judgements import Entitled, Judged\n\n__all__ = [\n"
+        text += "".join(f"    {name},\n" for name in sorted(names)) + ")\nfrom ._convenience import WithAccess, WithVerdict\n\n__all__ = [\n"
         text += "".join(f'    "{model.name}",\n' for model in sorted(self.api.models.values(), key=lambda each: each.name)) + "]\n"
         models = sorted(self.api.models.values(), key=lambda each: (not each.words,))
         for model in models:
@@ -249,7 +249,7 @@ class Python:
     meanings: dict = {}
 
     def dataclass(self, model):
-        base = {"verdict": "Judged", "lookup": "Judged", "entitlements": "Entitled", "presented-receipt": "Entitled", "granted": "Entitled"}
+        base = {"verdict": "WithVerdict", "lookup": "WithVerdict", "entitlements": "WithAccess", "presented-receipt": "WithAccess", "granted": "WithAccess"}
         text = f"\n\n@dataclass(frozen=True, kw_only=True)\nclass {model.name}({base.get(model.wire_name, 'Model')}):\n{docstring(model.text, '    ')}"
         for member in model.members:
             type, _ = self.type(member.kind, member.element)

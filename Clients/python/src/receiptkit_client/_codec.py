@@ -111,7 +111,7 @@ class Instant:
         return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
 
 
-class Any_(Simple):
+class Anything(Simple):
     """Any value."""
 
     def read(self, value: Any, place: str) -> Any:
@@ -123,7 +123,7 @@ BOOLEAN = Simple((bool,), "true or false")
 INTEGER = Simple((int,), "an integer")
 COUNT = Count((int,), "a number")
 OBJECT = Simple((Mapping,), "an object")
-JSON = Any_((), "")
+JSON = Anything((), "")
 INSTANT = Instant()
 
 

@@ -26,7 +26,7 @@ from ._codec import (
     Word,
     Words,
 )
-from ._judgements import Entitled, Judged
+from ._convenience import WithAccess, WithVerdict
 
 __all__ = [
     "Access",
@@ -1435,7 +1435,7 @@ class Entitlement(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entitlements(Entitled):
+class Entitlements(WithAccess):
     """The entitlements of a customer, or of an original transaction."""
 
     access: Sequence[Access] | None = None
@@ -1525,7 +1525,7 @@ class Grant(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Granted(Entitled):
+class Granted(WithAccess):
     """A grant by hand, and what its customer has now."""
 
     customer: str
@@ -1630,7 +1630,7 @@ class Keys(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lookup(Judged):
+class Lookup(WithVerdict):
     """The answer of a store about a purchase that is named by a reference."""
 
     store: str
@@ -1755,7 +1755,7 @@ class PlayEntitlement(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PresentedReceipt(Entitled):
+class PresentedReceipt(WithAccess):
     """The verdict on a receipt that a customer presented, and what it entitles to now."""
 
     verdict: Verdict
@@ -1907,7 +1907,7 @@ class RescindedConsent(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict(Judged):
+class Verdict(WithVerdict):
     """The verdict on one receipt.
 
     What an invalid receipt states is left out: nothing of it was verified.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An answer with a verdict, so that nobody grants for a receipt that is merely genuine, or could not be checked.
-public protocol ServerJudgement {
+public protocol ServerVerdictAnswer {
   /// The verdict.
   var verdict: ServerVerdictWord { get }
   /// `true` if trying again later may give an answer.
@@ -10,7 +10,7 @@ public protocol ServerJudgement {
   var activePurchases: [ServerPurchase] { get }
 }
 
-extension ServerJudgement {
+extension ServerVerdictAnswer {
   /// `true` if the purchase is genuine and satisfies the policy. It may have expired, or may have been refunded: see
   /// ``activePurchases``.
   public var isValid: Bool { verdict == .valid }
@@ -20,14 +20,14 @@ extension ServerJudgement {
   public var shouldRetry: Bool { verdict == .undetermined && retryable == true }
 }
 
-extension ServerVerdict: ServerJudgement {
+extension ServerVerdict: ServerVerdictAnswer {
   /// The purchases to grant: those that stand now, of a receipt that is valid.
   public var activePurchases: [ServerPurchase] {
     isValid ? (transactions ?? []).filter { $0.grantsAccess == true } : []
   }
 }
 
-extension ServerLookup: ServerJudgement {
+extension ServerLookup: ServerVerdictAnswer {
   /// The purchases to grant: those that stand now, of a purchase that is valid.
   public var activePurchases: [ServerPurchase] {
     isValid ? transactions.filter { $0.grantsAccess == true } : []

@@ -25,7 +25,7 @@ class _HasAccess(Protocol):
     def access(self) -> Sequence[Any] | None: ...
 
 
-class Judged(Model):
+class WithVerdict(Model):
     """An answer with a verdict."""
 
     @property
@@ -50,7 +50,7 @@ class Judged(Model):
         return tuple(each for each in self.transactions or () if each.grants_access is True)
 
 
-class Entitled(Model):
+class WithAccess(Model):
     """An answer with the named entitlements of a customer."""
 
     def grants(self: _HasAccess, name: str) -> bool:
