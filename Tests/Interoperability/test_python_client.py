@@ -20,6 +20,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from python_client import FOLDER, ROOT, Both, Scripted, http, install
+from service import Service
 from shops import CUSTOMER, Shops
 
 ORIGINAL = "2000000000000000"
@@ -388,6 +389,18 @@ def test_signed_entitlements_are_verified_and_no_other_token(server, package, fo
         if place in (len(head) - 1, len(head) + len(claims)) or place == len(token) - 1 or altered == token:
             continue
         assert refusal(altered) in ("malformed", "bad-signature", "unsupported", "unknown-key"), place
+
+
+@pytest.mark.server
+def test_an_error_names_the_trace_by_which_the_server_logged_it(package, tmp_path):
+    server = Service(tmp_path / "data")
+    with (tmp_path / "log").open("wb") as log:
+        server.start(log=log)
+        with package.Client(server.url, server.key) as client, pytest.raises(package.InvalidRequest) as caught:
+            client.receive_notification("demo", {"signedPayload": "e30.e30.e30"})
+        assert server.end() == 0
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert [line for line in lines if line.get("trace-id") == caught.value.trace_id], lines
 
 
 # Webhooks
