@@ -34,8 +34,10 @@ package struct Inspection: Sendable {
 
   /// Writes the members that `receipt-tool inspect --json` prints for a receipt after its source.
   ///
-  /// - Parameter redacting: `true` to replace the values, which are a customer's, and to keep the structure, the types and
-  ///   the lengths.
+  /// - Parameters:
+  ///   - object: The object, which is open.
+  ///   - redacting: `true` to replace the values, which are a customer's, and to keep the structure, the types and the
+  ///     lengths.
   package func write(to object: inout JSONWriter, redacting: Bool = false) {
     object.member("verified", false)
     object.member("notice", "UNVERIFIED" + Self.notice)
