@@ -589,12 +589,14 @@ class TestAttacks:
 
     def test_a_kill_at_any_time(self, authority):
         """Whatever was handed out is in the index, and the authority goes on."""
-        killed = 0
-        for number in range(25):
+        started, killed = time.monotonic(), 0
+        authority.run("identity", "issue", "authority", "before", *SECRET)
+        duration = time.monotonic() - started
+        for number in range(20):
             process = subprocess.Popen(
                 [authority.tool.path, "identity", "issue", "authority", f"k{number}", *SECRET], cwd=authority.folder,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-            time.sleep(0.02 + number * 0.02)
+            time.sleep(duration * (0.1 + number * 0.055))
             process.send_signal(signal.SIGKILL)
             killed += process.wait() == -signal.SIGKILL
             serials = set(authority.serials())
@@ -608,12 +610,14 @@ class TestAttacks:
     def test_a_kill_while_it_is_created(self, receipt_tool, tmp_path):
         authority = Authority(receipt_tool, tmp_path)
         (tmp_path / "authority.txt").write_text("correct horse battery staple\n")
-        whole = 0
+        started, whole = time.monotonic(), 0
+        authority.run("identity", "create", "i", "--organization", "X", "--keep-root", "a", *SECRET)
+        duration = time.monotonic() - started
         for number in range(15):
             process = subprocess.Popen(
                 [receipt_tool.path, "identity", "create", f"i{number}", "--organization", "X", "--keep-root", f"a{number}",
                  *SECRET], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-            time.sleep(0.05 + number * 0.06)
+            time.sleep(duration * (0.3 + number * 0.1))
             process.kill()
             process.wait()
             # It is complete, or it is not there.
@@ -628,11 +632,10 @@ class TestAttacks:
         try:
             shutil.copytree(authority.folder / "authority", tmp_path / "small/authority")
             filler = tmp_path / "small/filler"
-            with filler.open("wb") as file:
+            with filler.open("wb", buffering=0) as file:
                 try:
-                    while True:
-                        file.write(bytes(1024))
-                        file.flush()
+                    while file.write(bytes(1024)) == 1024:
+                        pass
                 except OSError:
                     pass
             os.truncate(filler, max(0, filler.stat().st_size - kilobytes * 1024))
