@@ -43,7 +43,7 @@ def main() -> None:
         sys.exit(f"console-pictures: no page {', '.join(sorted(unknown))}; --list prints their names")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
-        server = LivingShop(pathlib.Path(data), pki.Store()).live()
+        server = LivingShop(pathlib.Path(data), pki.Store(), takes_a_day=True).live()
         browser = Browser()
         try:
             browser.log_in(server)

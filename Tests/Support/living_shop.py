@@ -14,6 +14,8 @@ from independent import jws, pki
 from shops import CUSTOMER, Shops
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+# The library of faketime (Debian: apt-get install faketime); `None` without it.
+FAKETIME = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 # The customer whose pages have most on them, and their subscription.
 PERSON, SUBSCRIPTION, REVIEWED = CUSTOMER, "2000000811223344", "2000000811223352"
 
@@ -57,7 +59,11 @@ class Backend(http.server.BaseHTTPRequestHandler):
 class LivingShop(Shops):
     """A server for `shop` and `other`, with customers, subscriptions, refunds, refused receipts, webhooks and keys."""
 
-    def __init__(self, folder: pathlib.Path, store: pki.Store):
+    def __init__(self, folder: pathlib.Path, store: pki.Store, takes_a_day: bool = False):
+        """With `takes_a_day` things happen during the last day, if the clock of a process can be set (faketime); else now."""
+        self.ages = iter([23.5, 22, 20, 17, 15.2, 13, 11.5, 9, 7, 5.4, 3, 1.5])
+        self.takes_a_day = takes_a_day and FAKETIME is not None
+        self.age = int(24 * HOUR) if self.takes_a_day else 0
         self.backend = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Backend)
         threading.Thread(target=self.backend.serve_forever, daemon=True).start()
         super().__init__(folder, store)
@@ -72,10 +78,34 @@ class LivingShop(Shops):
 
         super().configure(with_backend)
 
+    def transaction(self, **changes) -> str:
+        return super().transaction(**{"signedDate": self.now} | changes)
+
+    @property
+    def now(self) -> int:
+        """The time of the server, in milliseconds."""
+        return int(time.time() * 1000) - self.age
+
+    def start(self, *arguments, **options) -> "LivingShop":
+        # The library loses the arguments of the first process that loads it if that is written in Swift.
+        past = ["env", f"LD_PRELOAD={FAKETIME}", f"FAKETIME=-{self.age // 1000}s", "timeout", "--foreground", "600"]
+        self.prefix = past if self.age else []
+        key = self.key
+        super().start(*arguments, **options)
+        self.key = self.key or key
+        return self
+
+    def turn(self, hours: float) -> None:
+        """Goes on at a number of hours ago."""
+        if not self.takes_a_day:
+            return
+        assert (code := self.end()) == 0, code
+        self.age = int(hours * HOUR)
+        self.start()
+
     def live(self) -> "LivingShop":
         """Has things happen to it."""
         chance = random.Random(44)
-        now = int(time.time() * 1000)
 
         def transaction(original: str, number: int, customer: str, product: str, bought: int, days: int, **more) -> dict:
             return {
@@ -89,7 +119,10 @@ class LivingShop(Shops):
             payload = {"signedDate": at, "notificationUUID": str(uuid.UUID(int=chance.getrandbits(128))), "notificationType": kind}
             self.deliver(payload | ({"subtype": subtype} if subtype else {}), fields)
 
-        for index in range(18):
+        for index in range(24):
+            if index % 2 == 0:
+                self.turn(next(self.ages))
+            now = self.now
             original = str(2000000811300000 + index * 1000)
             customer = str(uuid.UUID(int=chance.getrandbits(128), version=4))
             if index == 5:
@@ -106,6 +139,8 @@ class LivingShop(Shops):
             elif index % 5 == 1:
                 told("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", fields, start + DAY)
 
+        self.turn(0)
+        now = self.now
         # The customer whose pages are shown: four months, a refund that was reversed, a question about a refund.
         for number in range(5):
             bought = now - (4 - number) * 30 * DAY - 9 * DAY

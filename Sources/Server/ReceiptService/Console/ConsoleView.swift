@@ -39,7 +39,7 @@
           cell.isHeading = index == 0
           cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
           let isShort = !cell.isText || cell.value.utf8.count <= (index == 0 ? 30 : 24)
-          if isShort, cell.note == nil, cell.style != "wrapping" { cell.style += " short" }
+          if isShort, cell.note == nil, cell.style != "words" { cell.style += " short" }
           return cell
         }
         return ["cells": cells]
@@ -53,8 +53,7 @@
   struct CellView {
     let value: String
     var cellTarget: String?
-    /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`, or `wrapping` for a short text that need not be on
-    /// one line.
+    /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`.
     var style = ""
     var note: String?
     var isHeading = false
@@ -62,6 +61,8 @@
     /// `true` if the cell shows ``value``, and nothing of the following.
     private(set) var isText = true
     private(set) var cellForm: [String: Any]?
+    /// The parts of a text that is broken into lines between them.
+    private(set) var cellParts: [String] = []
     private(set) var cellTime: TimeView?
     private(set) var cellIdentifier: IdentifierView?
     private(set) var cellChip: ChipView?
@@ -71,6 +72,21 @@
       cellTarget = link
       self.style = value == nil ? "\(style) none" : style
       self.note = note
+    }
+
+    /// Creates the cell of words in capitals, such as the type of a notification, broken at low lines and spaces alone.
+    init(words: String, note: String? = nil) {
+      self.init(nil as String?, note: note)
+      isText = false
+      var part = ""
+      for character in ShownText.shortened(words) {
+        part.append(character)
+        guard character == "_" else { continue }
+        cellParts.append(part)
+        part = ""
+      }
+      cellParts.append(part)
+      style = "words"
     }
 
     /// Creates the cell of an instant, on one line.

@@ -40,7 +40,7 @@
 
       """##,
       "cell": ##"""
-      {{#cellForm}}{{>button}}{{/cellForm}}{{#cellTime}}{{>time}}{{/cellTime}}{{#cellIdentifier}}{{>identifier}}{{/cellIdentifier}}{{#cellChip}}{{>chip}}{{/cellChip}}{{#isText}}{{#cellTarget}}<a href="{{cellTarget}}">{{value}}</a>{{/cellTarget}}{{^cellTarget}}{{value}}{{/cellTarget}}{{/isText}}{{#note}} <span class="quiet">{{note}}</span>{{/note}}
+      {{#cellForm}}{{>button}}{{/cellForm}}{{#cellTime}}{{>time}}{{/cellTime}}{{#cellIdentifier}}{{>identifier}}{{/cellIdentifier}}{{#cellChip}}{{>chip}}{{/cellChip}}{{#cellParts}}{{.}}<wbr>{{/cellParts}}{{#isText}}{{#cellTarget}}<a href="{{cellTarget}}">{{value}}</a>{{/cellTarget}}{{^cellTarget}}{{value}}{{/cellTarget}}{{/isText}}{{#note}} <span class="quiet">{{note}}</span>{{/note}}
       """##,
       "chain": ##"""
       <section>
@@ -366,8 +366,8 @@
       <h2 id="tiles-heading">What came in</h2>
       <div class="tiles">
       {{#tiles}}
-      <div class="tile">
-      <h3>{{tileTitle}}</h3>
+      <div class="tile {{tileStyle}}">
+      <h3>{{#tileTarget}}<a href="{{tileTarget}}">{{tileTitle}}</a>{{/tileTarget}}{{^tileTarget}}{{tileTitle}}{{/tileTarget}}</h3>
       <p class="figure">{{figure}} <small>{{figureUnit}}</small></p>
       {{#tileDetail}}<p class="quiet">{{tileDetail}}</p>{{/tileDetail}}
       {{#hasChips}}<ul>{{#tileChips}}<li>{{>chip}}</li>{{/tileChips}}</ul>{{/hasChips}}
@@ -398,7 +398,7 @@
       {{#latest}}
       {{>rows}}
       {{/latest}}
-      <p class="quiet">You are logged in with the key <strong>{{name}}</strong> for {{confined}}, with the scopes: {{scopes}}. The numbers are those of all processes, unless they say otherwise; times before a restart are included.</p>
+      <p class="quiet">You are logged in with the key <strong>{{name}}</strong> for {{confined}}, with the scopes: {{scopes}}. The numbers include all processes on the same database and the time before a restart, unless they say otherwise.</p>
       {{/content}}
       {{/body}}
       {{/page}}
@@ -1073,7 +1073,7 @@
       .clipped { display: inline-block; width: 1ch; height: 1.2em; overflow: hidden; vertical-align: text-bottom; white-space: nowrap;
         line-height: 1.2; }
       .clipped::before { content: "…"; content: "…" / ""; }
-      .copy { min-height: 0; width: 24px; height: 24px; padding: 0; margin-left: 2px; border: 0; background: none; vertical-align: middle;
+      .copy { min-height: 0; width: 24px; height: 24px; padding: 0; margin: -6px 0 -4px 2px; border: 0; background: none; vertical-align: middle;
         color: var(--quiet); }
       .copy::before { content: ""; display: block; width: 9px; height: 11px; margin: 5px 0 0 8px; border: 1.5px solid currentcolor;
         border-radius: 2px; box-shadow: -3px 3px 0 -1.5px var(--panel), -3px 3px 0 0 currentcolor; }
@@ -1116,6 +1116,7 @@
       tbody tr:hover { background: var(--raised); }
       tbody tr:hover .copy::before { box-shadow: -3px 3px 0 -1.5px var(--raised), -3px 3px 0 0 currentcolor; }
       th.short, td.short { white-space: nowrap; }
+      td.words { overflow-wrap: break-word; }
       th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
       tr > :first-child { padding-left: 14px; }
       td.meaning { min-width: 14rem; }
@@ -1169,13 +1170,15 @@
       .x-axis { grid-column: 2; display: flex; justify-content: space-between; margin-top: 8px; }
 
       /* The first page */
-      .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 14px; margin: 14px 0 20px; }
+      .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 14px; margin: 14px 0 20px; }
+      .tile.wide { grid-column: span 2; }
       .tile { padding: 14px 16px; background: var(--panel); border: 1px solid var(--line); border-radius: 12px;
         box-shadow: var(--shadow); }
       .tile h3 { margin: 0; font-size: 0.9rem; font-weight: 500; color: var(--quiet); }
+      .tile h3 a { color: inherit; }
       .tile p { margin: 2px 0 0; }
       .figure { font-size: 1.75rem; font-weight: 650; line-height: 1.3; font-variant-numeric: tabular-nums; }
-      .figure small { font-size: 0.8rem; font-weight: 400; color: var(--quiet); }
+      .figure small { white-space: nowrap; font-size: 0.8rem; font-weight: 400; color: var(--quiet); }
       .tile ul { display: flex; flex-wrap: wrap; gap: 6px; margin: 8px 0 0; padding: 0; list-style: none; }
       .todo { margin: 8px 0 20px; padding: 0; list-style: none; background: var(--panel); border: 1px solid var(--line);
         border-radius: 12px; box-shadow: var(--shadow); }
@@ -1202,6 +1205,8 @@
       }
       @media (max-width: 760px) {
         .facts > div { grid-template-columns: minmax(0, 1fr); gap: 0; }
+        .tiles { grid-template-columns: minmax(0, 1fr); }
+        .tile.wide { grid-column: auto; }
         .row .field { flex: 1 1 100%; }
         table, caption, tbody, tr, th, td { display: block; }
         th.number, td.number { text-align: left; }
@@ -1214,7 +1219,7 @@
         tbody th, tbody td, tr > :first-child { display: grid; grid-template-columns: 104px minmax(0, 1fr); gap: 8px; padding: 3px 0;
           border: 0; }
         th.short, td.short { white-space: normal; }
-        tbody th::before, tbody td::before { content: attr(data-label); color: var(--quiet); font-size: 0.85rem; }
+        tbody th::before, tbody td::before { content: attr(data-label); color: var(--quiet); font-size: 0.85rem; font-weight: 400; }
         tbody th { font-weight: 600; }
         td:has(> div:empty), td.none { display: none; }
       }

@@ -50,7 +50,11 @@
                     link: stored.customer.map { ConsoleURL.customer($0, app: app.name) }),
                   CellView(time: state.expiry),
                 ]
-              }, empty: "Nothing is known of it.", footer: page.footer)
+              },
+              empty: EmptyView(
+                "Nothing is known of it",
+                "An entitlement is known by its original transaction, its purchase token or its grant. If you have another "
+                  + "identifier, use the search field at the top."), footer: page.footer)
           },
           "changes": TableView(
             "The latest changes, newest first", ["Time", "What", "Product", "Entitlement", "Customer"],
@@ -65,7 +69,11 @@
                   identifier: change.customer,
                   link: change.customer.map { ConsoleURL.customer($0, app: app.name) }),
               ]
-            }, empty: "No changes yet."),
+            },
+            empty: EmptyView(
+              "No changes yet",
+              "Entitlements change when a receipt is presented for a customer, or when a store sends a notification."
+            )),
         ])
     }
   }

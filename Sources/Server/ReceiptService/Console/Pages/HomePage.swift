@@ -62,7 +62,7 @@
             try search.page(in: view, where: isWanted).entries
           )
         }
-        tiles.append(Self.verdictTile(trail))
+        tiles.append(Self.verdictTile(trail, isEverything: isEverything))
         tasks += Self.trailTasks(trail)
         if isEverything { chart = Self.chart(trail.hours, at: now) }
         latest = EntryTable.view(
@@ -81,7 +81,7 @@
         tiles.append(Self.reviewTile(reviews, at: now))
         tasks += Self.reviewTasks(reviews, at: now)
       }
-      if isEverything { tiles.append(requestTile()) }
+      if isEverything { tiles.append(requestTile(visit)) }
       return [
         "tasks": tasks, "hasTasks": !tasks.isEmpty, "isCalm": tasks.isEmpty, "tiles": tiles, "hasTiles": true,
         "chart": chart, "latest": latest,
@@ -92,29 +92,35 @@
 
     private static func tile(
       _ title: String, _ figure: String, _ unit: String, _ detail: String?, chips: [ChipView] = [],
-      link: (target: String, text: String)? = nil
+      style: String = "", link: String? = nil
     ) -> [String: Any] {
       ConsoleVisit.present([
         "tileTitle": title, "figure": figure, "figureUnit": unit, "tileDetail": detail, "tileChips": chips,
-        "hasChips": !chips.isEmpty, "tileTarget": link?.target, "tileAction": link?.text,
+        "hasChips": !chips.isEmpty, "tileTarget": link, "tileStyle": style,
       ])
     }
 
-    private static func verdictTile(_ trail: TrailActivity) -> [String: Any] {
+    private static func verdictTile(_ trail: TrailActivity, isEverything: Bool) -> [String: Any] {
       let (day, hour) = (trail.day, trail.hour)
-      let more = day.isComplete ? "" : "+"
       func chip(_ count: Int, _ word: String) -> ChipView {
         let view = VerdictView(word)
         return ChipView(
           "\(view.symbol) \(ShownNumber.text(count)) \(word)", style: count == 0 ? "" : view.style)
       }
+      // If not all entries of the day are read, their number is known all the same, but for one app.
+      let isCounted = isEverything && !day.isComplete
+      let ofHour = isCounted ? trail.hours[23] : hour.count
       return tile(
-        "Verdicts on receipts and notifications", ShownNumber.text(day.count) + more, "in 24 hours",
-        "\(ShownNumber.text(hour.count))\(hour.isComplete ? "" : "+") in the last hour"
+        "Verdicts on receipts and notifications",
+        isCounted
+          ? ShownNumber.text(trail.hours.reduce(0, +))
+          : ShownNumber.text(day.count) + (day.isComplete ? "" : "+"),
+        isCounted ? "entries in 24 hours" : "in 24 hours",
+        "\(ShownNumber.text(ofHour))\(isCounted || hour.isComplete ? "" : "+") in the last hour"
           + (day.isComplete ? "" : "; of the newest \(ShownNumber.text(Int(trail.limit))) entries:"),
         chips: [
           chip(day.valid, "valid"), chip(day.invalid, "invalid"), chip(day.undetermined, "undetermined"),
-        ])
+        ], style: "wide", link: "/console/transactions")
     }
 
     private static func webhookTile(_ activity: DatabaseActivity, mayOpen: Bool) -> [String: Any] {
@@ -123,21 +129,24 @@
         "Webhooks", activity.waiting.text, "waiting",
         activity.endpoints.isEmpty ? "No app has an endpoint." : nil,
         chips: activity.endpoints.isEmpty
-          ? [] : [ChipView("\(dead.text) given up", style: dead.value == 0 ? "" : "bad")])
+          ? [] : [ChipView("\(dead.text) given up", style: dead.value == 0 ? "" : "bad")],
+        link: mayOpen ? "/console/webhooks" : nil)
     }
 
     private static func reviewTile(_ reviews: [Review], at now: Timestamp) -> [String: Any] {
       let next = reviews.first.map { "next deadline in \(remaining(until: $0.deadline, at: now))" }
       return tile(
-        "Refund reviews", "\(reviews.count)", "to answer", next ?? "No store waits for an answer.")
+        "Refund reviews", "\(reviews.count)", "to answer", next ?? "No store waits for an answer.",
+        link: "/console/refund-reviews")
     }
 
-    private func requestTile() -> [String: Any] {
+    private func requestTile(_ visit: ConsoleVisit) -> [String: Any] {
       let periods = recentRequests.periods(of: RecentRequests.seconds)
       let (count, faults) = (periods.reduce(0) { $0 + $1.count }, periods.reduce(0) { $0 + $1.faultCount })
       return Self.tile(
         "Requests, this process only", ShownNumber.text(count), "in 10 minutes", nil,
-        chips: [ChipView("\(ShownNumber.text(faults)) failed (500+)", style: faults == 0 ? "" : "bad")])
+        chips: [ChipView("\(ShownNumber.text(faults)) failed (500+)", style: faults == 0 ? "" : "bad")],
+        link: visit.may(.read) ? "/console/load" : nil)
     }
 
     private static func chart(_ hours: [Int], at now: Timestamp) -> BarChart? {

@@ -90,8 +90,10 @@
           return [
             CellView("\(recorded.index)", link: ConsoleURL.entry(recorded.index)), CellView(entry.time),
             CellView(
-              [entry.notification ?? entry.kind.rawValue, entry.subtype].compactMap { $0 }.joined(
-                separator: " "), style: "wrapping", note: environment(entry)),
+              words: entry.notification.map { type in
+                [type, entry.subtype].compactMap(\.self).joined(separator: " ")
+              } ?? (entry.verdict == .valid ? entry.format : nil) ?? entry.kind.rawValue,
+              note: environment(entry)),
             entry.verdict.map { CellView(VerdictView($0.rawValue)) } ?? CellView(nil as String?),
             CellView(entry.product), CellView(identifier: entry.transaction),
             CellView(
