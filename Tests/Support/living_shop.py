@@ -25,7 +25,7 @@ PAGES = {
     "verify": "/console/verify",
     "transactions": "/console/transactions",
     "entitlements": "/console/entitlements?app=shop",
-    "customer": f"/console/entitlements?by=customer&value={PERSON}&app=shop",
+    "customer": f"/console/customer?id={PERSON}&app=shop",
     "entitlement": f"/console/entitlements/{SUBSCRIPTION}?app=shop",
     "refund-reviews": "/console/refund-reviews?app=shop",
     "refund-review": f"/console/refund-reviews/{REVIEWED}?app=shop",

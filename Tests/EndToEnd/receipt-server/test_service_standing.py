@@ -178,7 +178,7 @@ def test_entitlements_and_what_is_signed_of_them(shop, store):
         (signed_access,) = lives.payload(token)["entitlements"]
         told = [line["change"]["data"] for line in service.get("/v1/changes?limit=1000").json()["changes"]]
         (change,) = [data for data in told if data.get("customer") == customer]
-        page = session.get(f"/console/entitlements?by=customer&value={customer}").text
+        page = session.get(f"/console/customer?id={customer}").text
         for where, answered in {
             "entitlements": access, "reason": reason, "signed": signed_access, "change": change["access"][0],
         }.items():  # fmt: skip

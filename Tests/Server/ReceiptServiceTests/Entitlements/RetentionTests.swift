@@ -91,8 +91,28 @@
           default: try await queue.end(lease, .failed("HTTP 500"), at: now, random: 0)
           }
         }
+        // It is known when each was told, or will be.
+        func states() async throws -> [WebhookQueue.Delivery?] {
+          var states: [WebhookQueue.Delivery?] = []
+          for customer in 1...3 {
+            let changes = try await queue.changes(app: "shop", customer: "customer-\(customer)", limit: 10)
+            let found = try await queue.deliveries(of: changes, app: "shop")
+            states.append(changes.first.flatMap { found[$0.sequence]?["backend"] })
+          }
+          return states
+        }
+        let due = now.addingSeconds(WebhookQueue.delays[0] * 0.9)
+        #expect(
+          try await states() == [
+            .delivered(now), .dead(attempts: 1, error: "HTTP 410"),
+            .waiting(attempts: 1, error: "HTTP 500", next: due),
+          ])
         // Three notifications, and the change that was delivered.
         #expect(try await entitlements.remove(before: now) == 4)
+        #expect(try await states()[0] == nil)
+        #expect(
+          try await service.database.read { try $0.run("SELECT count(*) FROM delivered").first?.integer(0) }
+            == 0)
         #expect(try await entitlements.remove(before: now) == 0)
         let dead = try await queue.deadLetters(app: "shop", endpoint: "backend")
         #expect(dead.map(\.change.customer) == ["customer-2"])
@@ -103,6 +123,8 @@
           app: "shop", endpoint: "backend", at: now.addingSeconds(3600), for: .seconds(30), limit: 10)
         for lease in again { try await queue.end(lease, .delivered, at: now.addingSeconds(3600), random: 0) }
         #expect(again.count == 2)
+        let told = now.addingSeconds(3600)
+        #expect(try await states().dropFirst() == [.delivered(told), .delivered(told)])
         #expect(try await entitlements.remove(before: now) == 2)
       }
     }
