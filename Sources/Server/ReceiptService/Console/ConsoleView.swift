@@ -377,10 +377,6 @@
       make("/console/refund-reviews/\(PercentEncoding.encode(id))", [("app", app)])
     }
 
-    static func refundReview(_ id: String, app: String) -> String {
-      make("/console/refund-reviews/\(PercentEncoding.encode(id))", [("app", app)])
-    }
-
     static func entitlement(_ id: String, app: String) -> String {
       make("/console/entitlements/\(PercentEncoding.encode(id))", [("app", app)])
     }

@@ -95,7 +95,8 @@
             history, isTrailCut: trail?.isCut == true, app: app.name, visit, at: now),
           "presented": try trail.map { try presented($0, customer, app: app, visit) },
           "told": told,
-          "reviews": reviews.isEmpty ? nil : reviewTable(reviews, app: app, at: now),
+          "reviews": reviews.isEmpty
+            ? nil : RefundReviewPages.table("Refund reviews", reviews, app: app.name, at: now),
           "granting": try granting(found, access, customer, app: app, visit, at: now),
         ])
     }
@@ -263,22 +264,6 @@
     }
 
     // MARK: Refund reviews and grants
-
-    private func reviewTable(_ reviews: [StoredEntitlement], app: ServedApp, at now: Timestamp) -> TableView {
-      TableView(
-        "Refund reviews", ["Purchase", "State", "Product", "Reason", "Asked", "Deadline"],
-        reviews.prefix(20).compactMap { stored in
-          guard let review = stored.refundReview else { return nil }
-          let state = review.state(at: now)
-          return [
-            CellView(
-              identifier: stored.identifier, link: ConsoleURL.refundReview(stored.identifier, app: app.name)),
-            CellView(chip: state.rawValue, style: RefundReviewPages.style(of: state)),
-            CellView(review.productId),
-            CellView(review.reason), CellView(time: review.requestedDate), CellView(time: review.deadline),
-          ]
-        })
-    }
 
     /// The grants by hand, and the form that grants.
     private func granting(
