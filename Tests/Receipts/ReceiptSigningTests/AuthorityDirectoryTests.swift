@@ -24,6 +24,10 @@ import Testing
     }
   }
 
+  private func faultOfReading(_ authority: AuthorityDirectory) -> SigningError? {
+    signingError { () throws(SigningError) in _ = try authority.certificates() }
+  }
+
   @Test func everySignerHasAPathToTheSameRoot() throws {
     try withAuthority { authority, root in
       var serialNumbers: Set<[UInt8]> = []
@@ -164,7 +168,8 @@ import Testing
     try withAuthority { authority, _ in
       let signer = try authority.issueSigner(at: Self.later, passphrase: Self.passphrase).chain[0]
       func revoke(_ reason: CRLReason) -> SigningError.Code? {
-        signingError { () throws(SigningError) in try authority.revoke(signer, reason: reason, at: Self.later)
+        signingError { () throws(SigningError) in
+          _ = try authority.revoke(signer, reason: reason, at: Self.later)
         }?.code
       }
       #expect(revoke(.superseded) == nil)
@@ -186,19 +191,19 @@ import Testing
       for length in 0..<whole.count {
         try write(Array(whole[..<length]), to: file)
         #expect(
-          signingError { () throws(SigningError) in try authority.certificates() }?.code
+          faultOfReading(authority)?.code
             == .malformedAuthority)
       }
       let header = try #require(whole.firstIndex(of: 0x0A))
       try write(Array(whole[...header]), to: file)
       #expect(
-        signingError { () throws(SigningError) in try authority.certificates() }?.place == "\(file), line 1")
+        faultOfReading(authority)?.place == "\(file), line 1")
       for position in 0...header {
         var changed = whole
         changed[position] ^= 1
         try write(changed, to: file)
         #expect(
-          signingError { () throws(SigningError) in try authority.certificates() }?.code
+          faultOfReading(authority)?.code
             == .malformedAuthority)
       }
       for line in [
@@ -208,7 +213,7 @@ import Testing
         "V\t361127033707Z\t\t\tunknown\t/CN=x", "V\t361127033707Z\t\t0G\tunknown\t/CN=x",
       ] {
         try write(whole[...header] + Array("\(line)\n".utf8), to: file)
-        let error = signingError { () throws(SigningError) in try authority.certificates() }
+        let error = faultOfReading(authority)
         #expect(error?.place == "\(file), line 2", "\(line)")
       }
     }

@@ -147,9 +147,11 @@ extension IdentityCrlCommand: OutputOptions {
 
   func run() throws {
     CommandInputs.add(authority: authority)
+    let passphrase = try authorityPassphrase.passphraseOrAnswer()
+    // Before the list takes its number.
     try CommandInputs.refuse(asOutput: output)
     let list = try AuthorityDirectory(authority).revocationList(
-      of: issuer, days: days, at: SystemClock.now(), passphrase: authorityPassphrase.passphraseOrAnswer())
+      of: issuer, days: days, at: SystemClock.now(), passphrase: passphrase)
     try NewFile.write(list.der, to: output, overwriting: true)
     try write(
       Output.RevocationList(
