@@ -50,9 +50,7 @@ def violations(browser) -> list[str]:
     return browser.driver.execute_async_script(RUN, TAGS)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page_by_the_rules(reader, server, name):
-    reader.driver.get(server.url + PAGES[name])
+def assert_meets_the_rules(reader):
     for width in (DESKTOP, PHONE):
         reader.width(width)
         for scheme in ("light", "dark"):
@@ -61,6 +59,28 @@ def test_page_by_the_rules(reader, server, name):
         assert reader.script("return document.documentElement.scrollWidth") <= width, width
     reader.width(DESKTOP)
     reader.scheme("light")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_by_the_rules(reader, server, name):
+    reader.driver.get(server.url + PAGES[name])
+    assert_meets_the_rules(reader)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda receipt: receipt, lambda receipt: receipt[:-8] + "AAAAAAAA", lambda receipt: "{}"],
+    ids=["valid", "altered", "none"],
+)  # fmt: skip
+def test_verdict_by_the_rules(reader, server, change):
+    """The page of a pasted receipt, as it comes and with everything unfolded."""
+    reader.driver.get(server.url + "/console")
+    reader.one("#search").click()
+    reader.paste(change(server.transaction()))
+    reader.submit(reader.one(".search button"))
+    assert "Taken for: a receipt" in reader.text()
+    assert_meets_the_rules(reader)
+    reader.script("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    assert_meets_the_rules(reader)
 
 
 @pytest.mark.parametrize("name", PAGES)
