@@ -219,6 +219,7 @@
       {{#entries}}
       <details class="fold"{{#isListing}} open{{/isListing}}><summary>Entries of the audit trail ({{entryCount}})</summary>
       {{>rows}}
+      <p><a href="{{allEntries}}">Search the audit trail for it</a></p>
       </details>
       {{/entries}}
       {{/content}}

@@ -231,6 +231,17 @@
       case (.priceIncrease, _): "Told of a higher price"
       case (.renewalExtended, _): "Renewal extended"
       case (.rescindConsent, _): "Guardian withdrew consent"
+      case (.subscribed, .resubscribe): "Subscribed again"
+      case (.subscribed, _): "Subscribed"
+      case (.didRenew, _): "Renewed"
+      case (.expired, _): "Expired"
+      case (.oneTimeCharge, _): "Bought"
+      case (.offerRedeemed, _): "Redeemed an offer"
+      case (.refund, _): "Refunded"
+      case (.refundDeclined, _): "Refund declined"
+      case (.refundReversed, _): "Refund taken back"
+      case (.consumptionRequest, _): "Refund asked for"
+      case (.revoke, _): "No longer shared"
       default: [type.rawValue, subtype].compactMap(\.self).joined(separator: " ")
       }
     }

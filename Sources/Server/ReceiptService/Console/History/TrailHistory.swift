@@ -10,7 +10,7 @@
     private(set) var isCut = false
 
     private static let maximumOfCustomer = 200
-    private static let maximumOfPurchase = 50
+    private static let (maximumOfOne, maximumOfFew, maximumOfMany) = (200, 50, 12)
 
     /// Reads the entries of a customer, if one is named, and of purchases, which notifications need not name by customer.
     ///
@@ -32,7 +32,9 @@
         }
       }
       // Most customers have few purchases; of many, the latest entries of each are enough.
-      let limit = purchases.count > 4 ? 12 : Self.maximumOfPurchase
+      let limit =
+        purchases.count == 1
+        ? Self.maximumOfOne : purchases.count > 4 ? Self.maximumOfMany : Self.maximumOfFew
       for purchase in purchases {
         add(try view.history(original: purchase, limit: limit), limit: limit)
       }

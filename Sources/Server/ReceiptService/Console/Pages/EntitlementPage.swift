@@ -66,6 +66,7 @@
             return EntryTable.view(
               "Entries of the audit trail, latest first", page.elements, app: app.name, footer: page.footer)
           },
+          "allEntries": ConsoleURL.make("/console/transactions", [("original", id), ("app", app.name)]),
           "entryCount": trail.map { "\($0.entries.count)" },
           "isListing": try visit.query("from") != nil,
         ])
