@@ -177,7 +177,8 @@ import Testing
       #expect(revoke(.keyCompromise) == nil)
       #expect(revoke(.superseded) == .alreadyRevoked && revoke(.keyCompromise) == .alreadyRevoked)
       #expect(revoke(.certificateHold) == .invalidValue)
-      #expect(try authority.certificates().last?.reason == .keyCompromise)
+      let listed = try authority.certificates()
+      #expect(listed.last?.reason == .keyCompromise)
     }
   }
 
@@ -241,7 +242,8 @@ import Testing
           .init(start: testStart), passphrase: Array("short".utf8))
       }
       #expect(weak?.code == .invalidValue && permissions(authority.path + "-2") == nil)
-      #expect(try authority.certificates().count == 1)
+      let listed = try authority.certificates()
+      #expect(listed.count == 1)
     }
   }
 }
