@@ -550,6 +550,7 @@ if Context.environment["RECEIPTKIT_TESTS"] == "short" {
 // scripts/test --only: nothing is compiled but what these tests need.
 if let only = Context.environment["RECEIPTKIT_ONLY_TESTS"] {
   package.targets.removeAll { $0.type == .test && $0.name != only }
+  optimized = []
 }
 
 // scripts/quickstart and the Containerfile: the programs, without tests, benchmarks and tools, whose folders may be missing.
