@@ -13,7 +13,8 @@ internal import Synchronization
 /// An App Store in this process, without sockets, that lives as long as one test: see ``StoreTrait``.
 ///
 /// Its clock stands still until the test advances it. Then everything that is due happens at its own time: renewals,
-/// billing retries, expiry, and the notifications about them.
+/// billing retries, expiry, and the notifications about them. Each purchase, change and refund takes one second of the
+/// clock, so that what follows another thing has a later date.
 ///
 /// Each store signs with keys of its own, so that no verifier accepts the transactions of another test's store. App
 /// receipts, which the endpoint `verifyReceipt` reads, are signed by `TestAuthority.rsa()`.
@@ -117,7 +118,7 @@ public final class TestAppStore: ScopedStore {
       productIdentifier: productId, quantity: quantity, applicationUsername: appAccountToken, offer: offer)
     let request = PurchaseRequest(id: DeveloperSigner.randomNonce().rawValue, payment: payment)
     let outcome = try await purchases.session(account: customer).purchase(request)
-    try await emulator.performDue()
+    try await passOneSecond()
     switch outcome {
     case .purchased(let transaction): return transaction
     case .pending: throw TestStoreError("The payment for \(productId) waits for approval: purchases.approve.")
@@ -130,7 +131,7 @@ public final class TestAppStore: ScopedStore {
   /// - Throws: `LocalStoreError`.
   public func perform(_ change: SubscriptionChange) async throws {
     try await purchases.perform(change)
-    try await emulator.performDue()
+    try await passOneSecond()
   }
 
   /// Switches renewal off, as a customer does who cancels.
@@ -147,8 +148,10 @@ public final class TestAppStore: ScopedStore {
   /// - Throws: `LocalStoreError`.
   public func refund(_ transaction: String) async throws {
     try await purchases.refund(transaction)
-    try await emulator.performDue()
+    try await passOneSecond()
   }
+
+  private func passOneSecond() async throws { try await advance(to: now.addingSeconds(1)) }
 
   // MARK: Time
 

@@ -13,7 +13,8 @@ internal import Synchronization
 
 /// A Google Play in this process, without sockets, that lives as long as one test: see ``StoreTrait``.
 ///
-/// Its clock stands still until the test advances it. The app's key, which signs purchases, is the test's own.
+/// Its clock stands still until the test advances it; each purchase, change and refund takes one second of it. The app's
+/// key, which signs purchases, is the test's own.
 public final class TestGooglePlay: ScopedStore {
   @TaskLocal private static var scoped: TestGooglePlay?
   static var scope: TaskLocal<TestGooglePlay?> { $scoped }
@@ -193,6 +194,7 @@ public final class TestGooglePlay: ScopedStore {
     guard response.status == 200 else {
       throw TestStoreError(answer["error"]?.string ?? "The store answered with \(response.status).")
     }
+    try await advance(to: now.addingSeconds(1))
     return answer
   }
 }
