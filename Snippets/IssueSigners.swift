@@ -5,6 +5,7 @@ import Foundation
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
+import ReceiptVerification
 import RemoteChecks
 
 let folder = FileManager.default.temporaryDirectory.appending(path: "authority-\(UUID())").path

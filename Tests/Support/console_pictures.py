@@ -49,7 +49,7 @@ def main() -> None:
             browser.log_in(server)
             for name in names:
                 if name == VERDICT:
-                    verify(browser, server, server.transaction())
+                    verify(browser, server, server.receipt)
                 else:
                     browser.driver.get(server.url + PAGES[name])
                 for width, form in ((DESKTOP, ""), (PHONE, "-phone")):

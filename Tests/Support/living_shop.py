@@ -151,19 +151,22 @@ class LivingShop(Shops):
                 told("REFUND", None, refund, bought + 5 * DAY)
                 told("REFUND_REVERSED", None, fields, bought + 8 * DAY)
         coins = transaction(REVIEWED, 0, PERSON, "com.example.app.coins", now - 2 * DAY, 1) | {"type": "Consumable"}
-        for name in ("expiresDate", "subscriptionGroupIdentifier"):
-            coins.pop(name, None)
+        coins |= {"expiresDate": None, "subscriptionGroupIdentifier": None}
         told("ONE_TIME_CHARGE", None, coins, now - 2 * DAY)
         told("CONSUMPTION_REQUEST", None, coins, now - 9 * HOUR)
         other = transaction("2000000811390000", 0, PERSON, "com.example.app.monthly", now - 3 * DAY, 30)
         told("CONSUMPTION_REQUEST", None, other, now - 2 * HOUR)
         receipt = self.transaction(**fields | {"signedDate": now})
         self.verify(receipt, "shop")
+        self.receipt = receipt
         # Receipts that are refused: altered, of another app, none at all.
         self.verify(receipt[:-8] + "AAAAAAAA", "shop")
         self.verify(self.transaction(bundleId="com.example.copycat", transactionId="2000000811990001"), "shop")
         self.verify("no receipt", "shop")
-        sandbox = self.transaction(environment="Sandbox", transactionId="2000000811990002", productId="com.example.app.coins")
+        sandbox = self.transaction(
+            environment="Sandbox", transactionId="2000000811990002", originalTransactionId="2000000811990002",
+            appAccountToken=str(uuid.UUID(int=chance.getrandbits(128), version=4)),
+        )
         self.verify(sandbox, "shop")
         self.verify(self.transaction(bundleId="com.example.other", originalTransactionId="7", transactionId="9"), "other")
         self.make_some_keys()

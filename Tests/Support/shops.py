@@ -57,9 +57,10 @@ class Shops(Service):
         return self.keys[scopes, app]
 
     def transaction(self, **changes) -> str:
-        """A signed transaction of now."""
+        """A signed transaction of now. A member that is `None` is left out."""
         now = int(time.time() * 1000)
-        return jws.sign(samples.TRANSACTION | {"signedDate": now, "appAccountToken": CUSTOMER} | changes, self.leaf)
+        members = samples.TRANSACTION | {"signedDate": now, "appAccountToken": CUSTOMER} | changes
+        return jws.sign({name: value for name, value in members.items() if value is not None}, self.leaf)
 
     def verify(self, receipt: str, app: str) -> dict:
         answer = self.post(f"/v1/verify?app={app}", data=receipt)
