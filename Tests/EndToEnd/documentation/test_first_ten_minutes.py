@@ -43,5 +43,6 @@ def test_the_tasks_that_build_nothing(tmp_path):
 @pytest.mark.server
 @pytest.mark.long
 def test_the_tasks_that_build_swift_code(tmp_path):
-    tasks = run_tasks(tmp_path, "--builds", "8", "9", "10")
-    assert all(tasks[number]["outcome"] == "passed" for number in (8, 9, 10)), tasks
+    # scripts/consumer runs the ninth, beside the tests' own build.
+    tasks = run_tasks(tmp_path, "--builds", "8", "10")
+    assert all(tasks[number]["outcome"] == "passed" for number in (8, 10)), tasks

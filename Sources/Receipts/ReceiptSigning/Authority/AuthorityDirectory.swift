@@ -205,7 +205,7 @@ public struct AuthorityDirectory: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - certificate: A certificate that an issuer of the directory has signed, even if it is not in the index.
-  ///   - reason: The reason. After a key was stolen it is ``ReceiptCrypto/CRLReason/keyCompromise``: with `superseded`,
+  ///   - reason: The reason. After a key was stolen it is `CRLReason.keyCompromise`: with `superseded`,
   ///     `cessationOfOperation` or `affiliationChanged` a verifier may still accept what states an earlier date.
   ///   - date: The date of the revocation, which must not be after `now`.
   ///   - now: The current time.
