@@ -54,7 +54,7 @@ public final class RevocationChecker: RemoteChecker {
   ///   - lists: The lists (RFC 5280 section 5), in DER or in PEM (`X509 CRL`). Create another checker to read new ones.
   ///   - options: The checker's options; those about requests have no effect.
   ///   - time: The clock.
-  /// - Throws: ``ReceiptCrypto/CryptoError`` with `malformed-list` if one is not a list, or of a kind that is not
+  /// - Throws: `CryptoError` with `malformed-list` if one is not a list, or of a kind that is not
   ///   supported: an indirect or delta list, a list of some reasons, or one with an unknown critical extension.
   public convenience init(
     lists: [[UInt8]], options: RevocationOptions = RevocationOptions(), time: RemoteTime = .system
