@@ -129,7 +129,9 @@ class Index {
         // Guides are for everybody, the documentation of a module for those who use it.
         if (/\/receiptkit\//.test(entry.url)) score *= 1.4;
         score *= KINDS[entry.kind] * (isOption && entry.kind === "option" ? 8 : 1);
-        if (title === joined) score *= /^(?:section|symbol|option)$/.test(entry.kind) ? 1.8 : 2.5;
+        // A member of a type is one of many of its name; who wants the type writes its name.
+        const isMember = entry.kind === "symbol" && /^[a-z]/.test(entry.title);
+        if (title === joined && !isMember) score *= /^(?:section|symbol|option)$/.test(entry.kind) ? 1.8 : 2.5;
         if (entry.title.toLowerCase() === phrase && entry.kind === "setting") score *= 1.5;
         else if (entry.kind === "article" && title.includes(joined)) score *= 1.6;
         if (/\s/.test(phrase) && `${entry.title} ${entry.text}`.toLowerCase().includes(phrase)) score *= 1.6;
