@@ -7,7 +7,7 @@ import Foundation
 ///
 /// usage: AppleLibrary ROOT.cer TRANSACTION.jws BUNDLE-ID [SECONDS]
 @main
-struct AppleLibrary {
+struct Measurement {
   static func main() async throws {
     let arguments = CommandLine.arguments
     precondition(arguments.count >= 4, "usage: AppleLibrary ROOT.cer TRANSACTION.jws BUNDLE-ID [SECONDS]")
