@@ -11,7 +11,7 @@
     /// The type with its unit and bounds, in words.
     let takes: String
     let bounds: ClosedRange<Int>?
-    /// The value of a setting that is not given, spelled as after `--set`; `nil` if there is none.
+    /// The default value, spelled as after `--set`; `nil` if the setting has no default.
     let initial: String?
     /// The default, in words.
     let shownDefault: String?

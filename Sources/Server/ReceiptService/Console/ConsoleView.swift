@@ -225,7 +225,7 @@
     }
   }
 
-  /// An identifier, of which a long one is shortened in the middle on the screen.
+  /// An identifier. A long one is shortened in the middle on the screen.
   ///
   /// The whole identifier stays in the page, so that it is found, copied and read aloud as it is.
   struct IdentifierView {

@@ -115,7 +115,7 @@ struct RevocationSource: Sendable {
         let status = try list.status(of: question.certificate, issuer: question.issuer, at: now)
         if status.thisUpdate >= newest?.thisUpdate ?? .min { newest = status }
       } catch {
-        // A list of another issuer says nothing about why there is none of this one.
+        // A list of another issuer does not explain why this issuer's list is missing.
         if error.code != .otherIssuer || failure == nil { failure = error }
       }
     }

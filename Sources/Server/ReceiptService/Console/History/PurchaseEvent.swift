@@ -31,7 +31,7 @@
     let end: Timestamp?
     /// The time at which the purchase was taken back; `nil` if it was not.
     let takenBack: Timestamp?
-    /// The time at which the store signed this version of the purchase, of which the latest counts.
+    /// The time at which the store signed this version of the purchase. The latest version counts.
     let signed: Timestamp?
     /// `true` if the period is followed by another one unless it expires.
     let renews: Bool

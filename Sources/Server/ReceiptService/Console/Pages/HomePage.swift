@@ -213,7 +213,7 @@
     /// The number of seconds before its expiry from which a certificate needs a person.
     private static let certificateWarning = 21.0 * 86_400
 
-    /// The time at which the first certificate of a chain that expires does so; `nil` if there is none in the file.
+    /// The earliest expiry of the certificates in a file; `nil` if the file has no certificate.
     static func expiry(ofFile path: String) -> Timestamp? {
       guard let bytes = FileManager.default.contents(atPath: path),
         let certificates = try? Certificate.certificates(in: Array(bytes))

@@ -23,7 +23,7 @@
   }
 
   extension PurchaseStanding.Status {
-    /// What became of a purchase, after its product, and with the instant from which it holds.
+    /// Returns a sentence that states what happened to a product, with the date of the change or of the end.
     func sentence(about product: String, since: String, until: String) -> String {
       switch self {
       case .active: "\(product) is active\(until)."

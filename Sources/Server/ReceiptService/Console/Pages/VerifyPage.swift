@@ -57,7 +57,8 @@
         ]))
     }
 
-    /// Whether the login may see the entry of a verdict, which is nobody's if the receipt is not genuine.
+    /// Returns `true` if the login may see the entry of a verdict. The entry of a receipt that is not genuine belongs to
+    /// nobody.
     private func canRead(_ visit: ConsoleVisit, _ verdict: Verdict) throws -> Bool {
       try visit.may(.read) && (visit.login.isForAllApps || verdict.receipt != nil)
     }
