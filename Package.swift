@@ -7,6 +7,7 @@ let package = Package(
   name: "receipt-kit",
   products: [
     .library(name: "ReceiptCodec", targets: ["ReceiptCodec"]),
+    .library(name: "ReceiptFoundationCompat", targets: ["ReceiptFoundationCompat"]),
     .library(name: "ReceiptCrypto", targets: ["ReceiptCrypto"]),
     .library(name: "ReceiptSigning", targets: ["ReceiptSigning"]),
     .library(name: "ReceiptVerification", targets: ["ReceiptVerification"]),
@@ -30,6 +31,7 @@ let package = Package(
     .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
     .library(name: "StoreTesting", targets: ["StoreTesting"]),
     .library(name: "ReceiptService", targets: ["ReceiptService"]),
+    .library(name: "ReceiptKitLibrary", type: .static, targets: ["ReceiptKitLibrary"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
     .executable(name: "receipt-server", targets: ["receipt-server"]),
     .executable(name: "store-emulator", targets: ["store-emulator"]),
@@ -71,6 +73,8 @@ let package = Package(
     // A lock that the thread sanitizer sees through; empty without it.
     .target(name: "ThreadSanitizing"),
     .target(name: "ReceiptCodec", dependencies: ["ReceiptBytes"]),
+    // Dates and UUIDs of Foundation, which no module below ReceiptVerification needs.
+    .target(name: "ReceiptFoundationCompat", dependencies: ["ReceiptCodec"]),
     .target(name: "ReceiptSigning", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
     .target(
       name: "ReceiptVerification",
@@ -174,14 +178,28 @@ let package = Package(
     .target(
       name: "StorefrontSQLite", dependencies: ["ReceiptBytes", "SQLite", "Storefront"]),
 
+    // The objects that the commands print with `--json`, and their exit codes.
+    .target(
+      name: "CommandOutput",
+      dependencies: ["AuditTrail", "CBuild", "ReceiptCodec", "ReceiptSigning"]),
+    // The C header of libreceiptkit.so, and what a library in a foreign process needs of POSIX.
+    .target(name: "CReceiptKit"),
+    // The functions of the header. scripts/library links them to libreceiptkit.so.
+    .target(
+      name: "ReceiptKitLibrary",
+      dependencies: [
+        "AuditTrail", "CReceiptKit", "CommandOutput", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+        "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "TransparencyLog",
+      ]),
+
     .executableTarget(
       name: "receipt-tool",
       dependencies: [
         "AuditTrail",
+        "CommandOutput",
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
         "AppStoreServer",
-        "CBuild",
         "Entitlements",
         "GooglePlay",
         "ReceiptHTTP",
@@ -445,8 +463,8 @@ let package = Package(
 // those before it in its own; scripts/lint checks that, and CONTRIBUTING.md draws it.
 let rooms: KeyValuePairs = [
   "Receipts": [
-    "ReceiptBytes", "COpenSSL", "ThreadSanitizing", "ReceiptCrypto", "ReceiptCodec", "ReceiptSigning",
-    "ReceiptVerification", "ReceiptInspection",
+    "ReceiptBytes", "COpenSSL", "ThreadSanitizing", "ReceiptCrypto", "ReceiptCodec",
+    "ReceiptFoundationCompat", "ReceiptSigning", "ReceiptVerification", "ReceiptInspection",
   ],
   "Databases": ["CSQLite", "SQLite", "CPostgreSQL", "PostgreSQL"],
   "Entitlements": ["Entitlements"],
@@ -463,7 +481,8 @@ let rooms: KeyValuePairs = [
     "Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator", "StoreTesting",
   ],
   "Server": ["ReceiptObservability", "ReceiptService"],
-  "Commands": ["CBuild", "receipt-tool", "receipt-server", "store-emulator"],
+  "Library": ["CBuild", "CommandOutput", "CReceiptKit", "ReceiptKitLibrary"],
+  "Commands": ["receipt-tool", "receipt-server", "store-emulator"],
 ]
 for (room, modules) in rooms {
   for target in package.targets where target.path == nil {

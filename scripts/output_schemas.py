@@ -210,17 +210,18 @@ def values(folder: pathlib.Path) -> dict[str, str]:
         conformance = "OutputObject" if table.kind == "output" else "OutputPart"
         # An enumeration is written as the word that it is.
         text += "\n" + swift_object(
-            table, name, conformance, lambda type: type if type in objects else "String", ("append", "object")
+            table, name, conformance, lambda type: type if type in objects else "String", ("append", "object"), "package "
         )
+    text = text.replace("static let type: String?", "static let type: String")
     return {
-        "Sources/Commands/receipt-tool/Generated/OutputObjects.swift": f"""// SPDX-License-Identifier: Apache-2.0
+        "Sources/Library/CommandOutput/Generated/OutputObjects.swift": f"""// SPDX-License-Identifier: Apache-2.0
 // {HEADER}
 
-import AuditTrail
-import ReceiptCodec
+package import AuditTrail
+package import ReceiptCodec
 
 /// The objects that the commands print with `--json`.
-enum Output {{
+package enum Output {{
 {text.strip()}
 }}
 """

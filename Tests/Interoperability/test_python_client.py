@@ -76,7 +76,7 @@ def test_a_wheel_has_types_and_nothing_else_is_needed(tmp_path):
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist")]
     assert [line for line in needed if "extra ==" not in line] == ["Requires-Dist: httpx<1,>=0.27"], needed
     # The version of the server.
-    version = (ROOT / "Sources/Stores/ReceiptHTTP/HTTPTransport.swift").read_text().split('static let version = "')[1].split('"')[0]
+    version = (ROOT / "Sources/Receipts/ReceiptBytes/ToolkitVersion.swift").read_text().split('static let current = "')[1].split('"')[0]
     assert f"\nVersion: {version}\n" in metadata
 
 

@@ -46,7 +46,7 @@ struct ReceiptServer: AsyncParsableCommand {
           address, the database or the audit trail cannot be used; 70 internal fault;
           73 a file cannot be created.
         """,
-      version: UserAgent.version,
+      version: ToolkitVersion.current,
       subcommands: [
         ServeCommand.self, HealthCommand.self, ImportCommand.self, ForwardingCommand.self, KeysCommand.self,
         RefundReviewsCommand.self, SettingsCommand.self, WebhooksCommand.self,

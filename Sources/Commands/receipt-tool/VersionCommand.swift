@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CBuild
+import CommandOutput
 import ReceiptCrypto
-import ReceiptHTTP
+import ReceiptBytes
 import ReceiptHTTPCurl
 import ReceiptVerification
 import SQLite
 
-let toolVersion = UserAgent.version
+let toolVersion = ToolkitVersion.current
 
 extension VersionCommand {
   func run() throws {
@@ -41,31 +41,5 @@ extension VersionCommand {
       }
       try writeAll(text)
     }
-  }
-}
-
-private enum Build {
-  static var commit: String? {
-    let commit = unsafe String(cString: CBuild_commit())
-    return commit.isEmpty ? nil : commit
-  }
-
-  static var configuration: String {
-    #if DEBUG
-      "debug"
-    #else
-      CBuild_is_quickstart() ? "quickstart" : "release"
-    #endif
-  }
-
-  static var traits: [String] {
-    var traits: [String] = []
-    #if PostgreSQL
-      traits.append("PostgreSQL")
-    #endif
-    #if SwiftNIO
-      traits.append("SwiftNIO")
-    #endif
-    return traits
   }
 }

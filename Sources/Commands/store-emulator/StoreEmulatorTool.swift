@@ -44,7 +44,7 @@ struct StoreEmulatorTool: AsyncParsableCommand {
         69  it was built without the trait Server, or no port could be opened
         73  the state directory cannot be written
       """,
-    version: UserAgent.version)
+    version: ToolkitVersion.current)
 
   @OptionGroup(title: "SERVING")
   var serving: ServingOptions

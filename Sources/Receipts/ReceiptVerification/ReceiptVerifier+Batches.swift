@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+internal import ReceiptBytes
 
 /// Verification of many receipts at once: receipts of one signer share work, and all cores are used.
 extension ReceiptVerifier {
@@ -62,7 +62,7 @@ extension ReceiptVerifier {
           return (run.lowerBound, verifyTogether(batch[run]))
         }
       }
-      for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) { startNext() }
+      for _ in 0..<AllProcessors.count { startNext() }
       while let (start, run) = try await group.next() {
         for (offset, verdict) in run.enumerated() { verdicts[start + offset] = verdict }
         startNext()

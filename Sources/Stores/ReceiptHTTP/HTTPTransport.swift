@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Sends HTTP requests; the only part of an HTTP client that the clients and checkers need.
 ///
 /// `ReceiptHTTPCurl` implements it with the system's libcurl, `ReceiptHTTPAsyncHTTPClient` with AsyncHTTPClient. The
@@ -48,9 +50,7 @@ extension HTTPTransportError {
 
 /// The `User-Agent` header of requests.
 package enum UserAgent {
-  /// The version of this package.
-  package static let version = "0.1.0"
-  package static let header = HTTPHeader("User-Agent", "ReceiptKit/\(version)")
+  package static let header = HTTPHeader("User-Agent", "ReceiptKit/\(ToolkitVersion.current)")
 }
 
 /// A secret text that is replaced by asterisks whenever it is printed, dumped or logged.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-internal import FoundationEssentials
 
 extension RetryPolicy {
   /// Returns a policy of one attempt with a time limit.
@@ -27,7 +26,7 @@ extension RemoteTime {
   public static let system: RemoteTime = {
     let start = ContinuousClock.now
     return RemoteTime(
-      now: { Timestamp(Date()) }, elapsed: { ContinuousClock.now - start },
+      now: { Timestamp.now() }, elapsed: { ContinuousClock.now - start },
       sleep: { try await Task.sleep(for: $0, clock: .continuous) }, random: { Double.random(in: 0..<1) })
   }()
 }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import AuditTrailSQLite
+import CommandOutput
 import ReceiptCrypto
 import TransparencyLog
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
+import CommandOutput
 import ReceiptBytes
 internal import ReceiptCrypto
 import TransparencyLog

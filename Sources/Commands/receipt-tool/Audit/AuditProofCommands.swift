@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
+import CommandOutput
 import ReceiptCodec
 import ReceiptCrypto
 import TransparencyLog
@@ -55,52 +56,39 @@ extension AuditCheckCommand {
   }
 
   func run() throws {
-    let verify = try verification()
     let digests = try receipt.map {
       ReceiptDigests(of: ReceiptInputText.stripped(try InputFile.contents(of: $0)))
     }
+    let check = ProofCheck(try trust(), receipt: digests)
     var proven: [ProvenEntry] = []
     var isFailed = false
     for path in paths {
       let bytes = try InputFile.contents(of: path)
-      let verified: VerifiedProof
-      let entry: AuditEntry
       do {
-        let proof = try LogProof(parsing: bytes)
-        guard let entryBytes = proof.extra else {
-          throw NotProven(message: "The proof does not hold the entry.")
-        }
-        verified = try verify(proof, entryBytes)
-        entry = try AuditEntry(parsing: entryBytes)
-        if let digests, !digests.areNamed(in: entry.facts) {
-          throw NotProven(
-            message: "The entry is in the trail, but it is about another receipt than the one given.")
-        }
+        let result = try check.check(bytes)
+        proven.append(ProvenEntry(index: result.proof.index, entry: result.entry))
+        try report(path, result)
+      } catch let error as ExitCode {
+        throw error
       } catch  where error.isFailureToCheckNote {
         throw ToolExit.failure(.internalFault, "\(GivenValue.described(path)): \(error)")
       } catch {
         isFailed = true
         try reportFailure(path, error)
-        continue
       }
-      proven.append(ProvenEntry(index: verified.index, entry: entry))
-      try report(path, verified, entry)
     }
     if isFailed { throw ExitCode.invalid }
     if complete { try checkCompleteness(proven) }
   }
 
-  private func verification() throws -> (LogProof, [UInt8]) throws -> VerifiedProof {
-    if let key {
-      let chain = try keyChain(TrailLocation.verifierKey(key))
-      return { proof, entry in try chain.verify(proof, entry: entry) }
-    }
+  private func trust() throws -> ProofCheck.Trust {
+    if let key { return .keys(try keyChain(TrailLocation.verifierKey(key))) }
     let file = policy ?? ""
     let text = try InputFile.contents(of: file)
-    let policy = try ToolExit.reading(orElse: "\(GivenValue.described(file)) is no policy") {
-      try WitnessPolicy(parsing: text)
-    }
-    return { proof, entry in try proof.verify(entry: entry, policy: policy) }
+    return .policy(
+      try ToolExit.reading(orElse: "\(GivenValue.described(file)) is no policy") {
+        try WitnessPolicy(parsing: text)
+      })
   }
 
   private func keyChain(_ first: NoteVerifierKey) throws -> KeyChain {
@@ -126,9 +114,9 @@ extension AuditCheckCommand {
     )
   }
 
-  private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) throws {
-    let report = EntryReport(index: verified.index, entry: entry)
-    let checkpoint = verified.checkpoint.checkpoint
+  private func report(_ path: String, _ proven: ProofCheck.Proven) throws {
+    let report = EntryReport(index: proven.proof.index, entry: proven.entry)
+    let checkpoint = proven.proof.checkpoint.checkpoint
     try output.write(
       Output.AuditCheck(
         source: path, proven: true, origin: checkpoint.origin, treeSize: checkpoint.size,
@@ -138,13 +126,9 @@ extension AuditCheckCommand {
   }
 
   private func reportFailure(_ path: String, _ error: any Error) throws {
-    let message = (error as? NotProven)?.message ?? String(describing: error)
+    let message = String(describing: error)
     try output.write(
       Output.AuditCheck(source: path, proven: false, message: message), "NOT PROVEN  \(path)  \(message)")
-  }
-
-  private struct NotProven: Error {
-    let message: String
   }
 }
 

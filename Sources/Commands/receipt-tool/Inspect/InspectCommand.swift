@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandOutput
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptInspection

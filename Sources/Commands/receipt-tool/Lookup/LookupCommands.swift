@@ -2,6 +2,7 @@
 
 import AppStoreServer
 import ArgumentParser
+import CommandOutput
 import ReceiptCodec
 import ReceiptHTTPCurl
 import ReceiptInspection

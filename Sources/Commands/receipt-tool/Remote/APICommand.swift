@@ -3,6 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 import AppStoreServer
+import CommandOutput
 import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
+import CommandOutput
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptHTTP
@@ -71,19 +72,7 @@ extension ToolExit {
     }
   }
 
-  static func code(for error: SigningError) -> ExitCode {
-    switch error.code {
-    case .fileExists, .unwritableFile: .cannotCreate
-    case .cryptoFailure: .internalFault
-    case .unreadableFile, .malformedKey, .malformedCertificate, .malformedInput, .missingField,
-      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase, .malformedAuthority,
-      .tokenUnavailable:
-      .unreadableInput
-    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue, .unusableIssuer: .usage
-    case .unknownCertificate, .alreadyRevoked: .invalid
-    case .authorityBusy: .inputOutput
-    }
-  }
+  static func code(for error: SigningError) -> ExitCode { ExitCode(ExitStatus(of: error).rawValue) }
 
   private static func code(for code: LocalStoreError.Code) -> ExitCode {
     switch code {

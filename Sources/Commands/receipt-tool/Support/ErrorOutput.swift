@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandOutput
 import Synchronization
 
 /// The reason why a command or one of its inputs failed.
@@ -11,7 +12,7 @@ extension Output.Error {
     _ exitCode: ExitCode, _ message: String, code: String? = nil, source: String? = nil, place: String? = nil
   ) {
     self.init(
-      code: code.map(Self.kebabCase) ?? Self.name(of: exitCode), message: message,
+      code: code.map(ExitStatus.errorCode) ?? ExitStatus.errorCode(of: exitCode.rawValue), message: message,
       exitCode: Int64(exitCode.rawValue), option: exitCode == .usage ? Self.option(in: message) : nil,
       source: source, place: place)
   }
@@ -23,24 +24,6 @@ extension Output.Error {
 
   /// Indicates whether errors are printed as JSON, including those of a command line that cannot be parsed.
   static let isWanted = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
-
-  private static func name(of code: ExitCode) -> String {
-    switch code {
-    case .invalid: "refused"
-    case .undetermined: "unavailable"
-    case .usage: "usage"
-    case .malformedInput: "malformed-input"
-    case .unreadableInput: "unreadable-input"
-    case .cannotCreate: "cannot-create"
-    case .inputOutput: "input-output"
-    default: "internal-fault"
-    }
-  }
-
-  /// Converts `notFound` to `not-found`.
-  private static func kebabCase(_ name: String) -> String {
-    name.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
-  }
 
   /// The option that the message begins with, or that it quotes.
   private static func option(in message: String) -> String? {

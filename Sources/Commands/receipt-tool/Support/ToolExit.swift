@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandOutput
 import ReceiptCodec
 
 /// The exit codes of `sysexits.h` that the tool uses in addition to those of a verification.
 extension ExitCode {
-  static let invalid = ExitCode(1)
-  static let undetermined = ExitCode(2)
-  static let usage = ExitCode(64)
-  static let malformedInput = ExitCode(65)
-  static let unreadableInput = ExitCode(66)
-  static let internalFault = ExitCode(70)
-  static let cannotCreate = ExitCode(73)
-  /// Output, a file or a storage could not be written.
-  static let inputOutput = ExitCode(74)
+  static let invalid = ExitCode(ExitStatus.invalid.rawValue)
+  static let undetermined = ExitCode(ExitStatus.undetermined.rawValue)
+  static let usage = ExitCode(ExitStatus.usage.rawValue)
+  static let malformedInput = ExitCode(ExitStatus.malformedInput.rawValue)
+  static let unreadableInput = ExitCode(ExitStatus.unreadableInput.rawValue)
+  static let internalFault = ExitCode(ExitStatus.internalFault.rawValue)
+  static let cannotCreate = ExitCode(ExitStatus.cannotCreate.rawValue)
+  static let inputOutput = ExitCode(ExitStatus.inputOutput.rawValue)
 }
 
 enum ToolExit {

@@ -30,7 +30,7 @@ extension CheckerOptions {
   /// Requires a UUID, as every appAccountToken is, unless purchases of other stores are accepted, which identify
   /// accounts by any text.
   func requireAccountToken(isText: Bool) throws {
-    guard let accountToken, !isText, UUIDString(rawValue: accountToken).uuid == nil else { return }
+    guard let accountToken, !isText, !UUIDString(rawValue: accountToken).isUUID else { return }
     throw ValidationError(
       "--account-token takes a UUID, as every appAccountToken is one; with --play-key any text.")
   }

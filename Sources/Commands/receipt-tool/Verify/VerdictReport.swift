@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import CommandOutput
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptInspection

@@ -79,6 +79,16 @@ package enum FileSystem {
     guard unsafe mkdir(path, mode_t(permissions)) == 0 else { throw .last }
   }
 
+  /// Creates a directory and those above it, as far as they do not exist, with the permissions that the umask leaves.
+  package static func makeDirectories(_ path: String) throws(SystemError) {
+    if try status(path)?.isDirectory == true { return }
+    let parent = directory(of: path)
+    if parent != path, parent != "." { try makeDirectories(parent) }
+    // Another process may have created it meanwhile.
+    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .last }
+    guard try status(path)?.isDirectory == true else { throw SystemError(number: ENOTDIR) }
+  }
+
   /// Removes a directory if it is empty; returns `false` if it is not.
   package static func removeDirectory(_ path: String) throws(SystemError) -> Bool {
     if unsafe rmdir(path) == 0 { return true }

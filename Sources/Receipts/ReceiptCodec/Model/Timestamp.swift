@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
+#else
+  internal import Darwin
+#endif
 
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z, as in App Store payloads.
 ///
@@ -29,13 +37,14 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     Int64(exactly: (millisecondsSince1970 / 1000).rounded(.down))
   }
 
-  /// Creates a timestamp from a Foundation date, rounded to whole milliseconds.
-  public init(_ date: Date) {
-    self.millisecondsSince1970 = (date.timeIntervalSince1970 * 1000).rounded()
+  /// The current time of the system's clock, rounded to whole milliseconds.
+  package static func now() -> Timestamp {
+    var time = timespec()
+    // POSIX: it fails only for a clock that does not exist.
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(
+      millisecondsSince1970: Double(time.tv_sec) * 1000 + (Double(time.tv_nsec) / 1_000_000).rounded())
   }
-
-  /// The timestamp as a Foundation date.
-  public var date: Date { Date(timeIntervalSince1970: millisecondsSince1970 / 1000) }
 
   /// Returns `true` if the first timestamp is earlier.
   public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool {

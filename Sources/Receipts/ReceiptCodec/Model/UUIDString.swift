@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
 internal import ReceiptBytes
 
 /// A UUID as a payload contains it. The text is kept as it is: in upper or lower case, and even if it is not a UUID.
@@ -10,9 +9,6 @@ public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
 
   /// Creates a value from any text.
   public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// Creates a value from a UUID, in lower case as Apple writes it.
-  public init(_ uuid: UUID) { self.rawValue = uuid.uuidString.lowercased() }
 
   /// Creates a value from the 16 bytes of a UUID, in lower case; bytes of another number in plain hexadecimal.
   package init(bytes: [UInt8]) {
@@ -29,17 +25,28 @@ public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
     self.init(rawValue: text)
   }
 
-  /// The UUID; `nil` if the text is not a UUID.
-  public var uuid: UUID? { UUID(uuidString: rawValue) }
+  /// A random UUID (RFC 9562 section 5.4), in lower case.
+  package static func random() -> UUIDString {
+    var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    bytes[6] = 0x40 | bytes[6] & 0x0F
+    bytes[8] = 0x80 | bytes[8] & 0x3F
+    return UUIDString(bytes: bytes)
+  }
+
+  /// Indicates whether the text is a UUID.
+  public var isUUID: Bool { Self.isUUID(rawValue) }
+
+  /// The UUID in lower case, as the App Store writes it; `nil` if the text is not a UUID.
+  package var canonical: UUIDString? { isUUID ? UUIDString(rawValue: rawValue.lowercased()) : nil }
 
   /// Returns a UUID in lower case, as the App Store writes it; any other text unchanged.
-  package static func canonical(_ text: String) -> String {
-    let isUUID =
-      text.utf8.count == 36
+  package static func canonical(_ text: String) -> String { isUUID(text) ? text.lowercased() : text }
+
+  private static func isUUID(_ text: String) -> Bool {
+    text.utf8.count == 36
       && text.utf8.enumerated().allSatisfy { index, byte in
         [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : Hexadecimal.value(byte) != nil
       }
-    return isUUID ? text.lowercased() : text
   }
 }
 

@@ -4,6 +4,10 @@ internal import COpenSSL
 internal import ReceiptBytes
 internal import Synchronization
 
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)

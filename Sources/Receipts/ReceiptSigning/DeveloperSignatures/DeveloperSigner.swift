@@ -87,10 +87,10 @@ public struct DeveloperSigner: Sendable {
 
   /// Returns the lower-case spelling of a UUID.
   static func canonical(_ nonce: UUIDString) throws(SigningError) -> String {
-    guard let uuid = nonce.uuid else {
+    guard let nonce = nonce.canonical else {
       throw SigningError(.invalidValue, at: "nonce", "The nonce must be a UUID.")
     }
-    return UUIDString(uuid).rawValue
+    return nonce.rawValue
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
@@ -20,8 +19,8 @@ public enum TimeRule: Sendable, Hashable {
 
 /// The system's clock, which a verifier uses by default.
 public enum SystemClock {
-  /// The current time.
-  public static func now() -> Timestamp { Timestamp(Date()) }
+  /// The current time, in whole milliseconds.
+  public static func now() -> Timestamp { Timestamp.now() }
 }
 
 extension ReceiptAlgorithm {

@@ -256,7 +256,7 @@ extension EmulatorControl {
       answer.message.map(\.messageIdentifier), answer.alternateProduct.map(\.messageIdentifier),
       answer.promotionalOffer.map(\.messageIdentifier), answer.advancedCommerceInfo.map(\.messageIdentifier),
     ].compactMap(\.self)
-    guard messages.count == 1, let message = messages[0]?.uuid.map({ UUIDString($0).rawValue }) else {
+    guard messages.count == 1, let message = messages[0]?.canonical?.rawValue else {
       return [
         "The answer must have one of message, alternateProduct, promotionalOffer and advancedCommerceInfo, with its messageIdentifier."
       ]

@@ -13,7 +13,7 @@ enum ExternalPurchaseEndpoints {
   @Sendable static func send(_ call: EndpointCall) throws -> RemoteResponse {
     guard
       let report = try? ExternalPurchaseReport(json: call.request.body, part: "report", limits: .standard),
-      report.requestIdentifier.uuid != nil,
+      report.requestIdentifier.isUUID,
       (report.lineItems != nil) == (report.status == .lineItem), report.lineItems?.isEmpty != true
     else { throw Refusal.generalBadRequest }
     let identifier = report.requestIdentifier.rawValue.lowercased()

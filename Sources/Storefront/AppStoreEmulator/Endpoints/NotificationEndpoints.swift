@@ -39,7 +39,7 @@ enum NotificationEndpoints {
   @Sendable static func testStatus(_ call: EndpointCall) async throws -> RemoteResponse {
     let token = call.parameter()
     let parts = token.split(separator: "_", omittingEmptySubsequences: false)
-    guard parts.count == 2, UUIDString(rawValue: String(parts[0])).uuid != nil, let seconds = Int64(parts[1]),
+    guard parts.count == 2, UUIDString(rawValue: String(parts[0])).isUUID, let seconds = Int64(parts[1]),
       call.now < Timestamp(secondsSince1970: seconds).addingSeconds(tokenLife)
     else { throw Refusal.invalidTestNotificationToken }
     let test = try call.store.state.withState { state in

@@ -55,7 +55,7 @@ enum TransactionEndpoints {
   @Sendable private static func setAppAccountToken(_ call: EndpointCall) async throws -> RemoteResponse {
     let identifier = try call.transactionIdentifier()
     guard let token = try call.body()["appAccountToken"]?.string,
-      let uuid = UUIDString(rawValue: token).uuid
+      let uuid = UUIDString(rawValue: token).canonical
     else { throw Refusal.appAccountTokenNotUUID }
     let sale: StoreSaleRecord
     do { sale = try await call.sale() } catch Refusal.transactionIdNotFound {
@@ -65,7 +65,7 @@ enum TransactionEndpoints {
     guard sale.transaction.inAppOwnershipType != .familyShared else {
       throw Refusal.familyTransactionNotSupported
     }
-    try await call.purchases.setAppAccountToken(UUIDString(uuid), of: identifier)
+    try await call.purchases.setAppAccountToken(uuid, of: identifier)
     return .empty()
   }
 

@@ -56,7 +56,7 @@ extension JSONValue {
   }
 
   /// The string as a UUID in lower case; `nil` if it is not a UUID.
-  var uuid: String? { string.flatMap { UUIDString(rawValue: $0).uuid }.map { UUIDString($0).rawValue } }
+  var uuid: String? { string.flatMap { UUIDString(rawValue: $0).canonical?.rawValue } }
 }
 
 extension RemoteResponse {

@@ -142,7 +142,5 @@ extension SubscriptionTerms {
 
 extension PromotionalOfferRedemption {
   /// The nonce in its canonical spelling; `nil` if it is no UUID.
-  fileprivate var canonicalNonce: String? {
-    UUIDString(rawValue: nonce).uuid.map { UUIDString($0).rawValue }
-  }
+  fileprivate var canonicalNonce: String? { UUIDString(rawValue: nonce).canonical?.rawValue }
 }

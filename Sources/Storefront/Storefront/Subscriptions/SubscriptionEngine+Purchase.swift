@@ -197,9 +197,7 @@ extension SubscriptionEngine {
       $0.quantity = 1
       $0.type = product.type
       // The username, if it is a UUID.
-      $0.appAccountToken = applicationUsername.flatMap { UUIDString(rawValue: $0).uuid }.map {
-        UUIDString($0)
-      }
+      $0.appAccountToken = applicationUsername.flatMap { UUIDString(rawValue: $0).canonical }
       $0.inAppOwnershipType = .purchased
       $0.signedDate = purchaseDate
       $0.environment = options.environment

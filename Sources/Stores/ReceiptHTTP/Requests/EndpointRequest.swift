@@ -109,7 +109,7 @@ package struct RequestLimits: Sendable {
   }
 
   package mutating func requireUUID(_ text: UUIDString?, at place: String) {
-    require(text.map { $0.uuid != nil } ?? true, at: place, "It must be a UUID.")
+    require(text?.isUUID ?? true, at: place, "It must be a UUID.")
   }
 
   package mutating func requireUUIDOrEmpty(_ text: UUIDString?, at place: String) {

@@ -21,7 +21,7 @@ extension UUIDString {
   /// Returns `true` if both are the same UUID, even if they are spelled differently.
   fileprivate func isSame(as other: UUIDString?) -> Bool {
     guard let other else { return false }
-    if let uuid, let otherUUID = other.uuid { return uuid == otherUUID }
+    if let canonical, let otherUUID = other.canonical { return canonical == otherUUID }
     return rawValue == other.rawValue
   }
 }

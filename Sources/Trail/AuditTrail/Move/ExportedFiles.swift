@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import ReceiptBytes
 internal import TransparencyLog
 
@@ -21,22 +20,18 @@ struct ExportedFiles {
 
   private mutating func add(_ name: String) throws {
     let place = "\(directory.path)/\(name)"
-    do {
-      switch try FileManager.default.attributesOfItem(atPath: place)[.type] as? FileAttributeType {
-      case .typeDirectory?:
-        folders.append(name)
-        for child in try FileManager.default.contentsOfDirectory(atPath: place) {
-          try add("\(name)/\(child)")
-        }
-      case .typeRegular? where Self.isExported(name): files.append(name)
-      default:
-        throw AuditError(
-          .alreadyExists, at: place, "No export has written this; move it away, or export to another folder.")
-      }
-    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-      return
-    } catch let error as CocoaError {
-      throw StorageError(.inputOutput, at: place, "It cannot be read: \(error)")
+    guard
+      let status = try StorageError.doing("It cannot be read", at: place, try FileSystem.linkStatus(place))
+    else { return }
+    if status.isDirectory {
+      folders.append(name)
+      let children = try StorageError.doing("It cannot be read", at: place, try FileSystem.names(in: place))
+      for child in children { try add("\(name)/\(child)") }
+    } else if status.isRegularFile, Self.isExported(name) {
+      files.append(name)
+    } else {
+      throw AuditError(
+        .alreadyExists, at: place, "No export has written this; move it away, or export to another folder.")
     }
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
@@ -63,11 +62,7 @@ package struct TileDirectory: Sendable {
   }
 
   private static func makeFolder(_ path: String) throws(StorageError) {
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch {
-      throw StorageError(.inputOutput, at: path, "The folder cannot be created: \(error)")
-    }
+    try StorageError.doing("The folder cannot be created", at: path, try FileSystem.makeDirectories(path))
   }
 
   /// Creates the folder if it does not exist, and keeps other exports out of it until the returned file is closed. The
@@ -126,16 +121,15 @@ package struct TileDirectory: Sendable {
   func erasableFiles() throws(StorageError) -> Set<String>? {
     let folder = "\(path)/erasable"
     var files: Set<String> = []
-    do {
-      for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
-        let type = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.type]
-        if type as? FileAttributeType != .typeDirectory { files.insert("erasable/\(name)") }
+    func add(_ name: String) throws(SystemError) {
+      guard let status = try FileSystem.linkStatus("\(path)/\(name)") else { return }
+      guard status.isDirectory else {
+        files.insert(name)
+        return
       }
-    } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-      return nil
-    } catch {
-      throw StorageError(.inputOutput, at: folder, "It cannot be read: \(error)")
+      for child in try FileSystem.names(in: "\(path)/\(name)") { try add("\(name)/\(child)") }
     }
+    try StorageError.doing("It cannot be read", at: folder, try add("erasable"))
     return files.isEmpty ? nil : files
   }
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuditTrail
+internal import CommandOutput
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptCrypto
+internal import ReceiptInspection
+internal import ReceiptSigning
+internal import ReceiptVerification
+internal import TransparencyLog
+
+/// What a call answers: its status and a text.
+struct CallResult {
+  var status = ExitStatus.done
+  var text: [UInt8] = []
+}
+
+/// What the functions of the header do, in Swift.
+enum Calls {
+  /// The longest document that a caller writes, in bytes.
+  static let longestDocument = 1 << 26
+  private static let documents = ReceiptLimits(maximumByteCount: longestDocument)
+
+  static func version() -> CallResult {
+    CallResult(
+      text: Output.Version(
+        toolVersion: ToolkitVersion.current, commit: Build.commit, configuration: Build.configuration,
+        traits: Build.traits, libcrypto: Libcrypto.version, sqlite: nil,
+        fixedKeyTables: VerificationCapabilities.current.hasFixedKeyTables, libcurl: nil
+      ).object)
+  }
+
+  static func createVerifier(_ policy: [UInt8]) throws(LibraryError) -> UInt64 {
+    let document: PolicyDocument
+    do throws(MalformedReceipt) {
+      document = try PolicyDocument(json: policy, part: "policy", limits: documents, isStrict: true)
+    } catch {
+      throw LibraryError(error)
+    }
+    return Handles.add(.verifier(try document.verifier()))
+  }
+
+  static func verify(_ receipt: [UInt8], with verifier: ReceiptVerifier) -> CallResult {
+    let verdict = verifier.verify(ReceiptInputText.stripped(receipt))
+    return CallResult(status: verdict.status, text: verdict.line(at: verifier.policy.instant).dropLast())
+  }
+
+  static func payload(of receipt: [UInt8], by verifier: ReceiptVerifier) throws(LibraryError) -> CallResult {
+    let verdict = verifier.verify(ReceiptInputText.stripped(receipt))
+    guard case .valid(let verified) = verdict else {
+      return CallResult(status: verdict.status, text: verdict.line(at: verifier.policy.instant).dropLast())
+    }
+    do { return CallResult(text: try verified.payloadJSON()) } catch {
+      throw LibraryError(.internalFault, "The payload of a valid receipt cannot be read again: \(error)")
+    }
+  }
+
+  static func inspect(_ receipt: [UInt8], redacting: Bool) throws(LibraryError) -> CallResult {
+    let inspection: Inspection
+    do throws(MalformedReceipt) {
+      inspection = try Inspection(of: ReceiptInputText.stripped(receipt))
+    } catch {
+      // The command, too, refuses with 1 what is no receipt.
+      throw LibraryError(
+        .invalid, error.message, code: error.code.rawValue, at: error.place.description)
+    }
+    return CallResult(
+      text: JSONWriter.line("inspection") { inspection.write(to: &$0, redacting: redacting) }.dropLast())
+  }
+
+  static func createSigner(_ identity: [UInt8]) throws(LibraryError) -> UInt64 {
+    let document: IdentityDocument
+    do throws(MalformedReceipt) {
+      document = try IdentityDocument(json: identity, part: "identity", limits: documents, isStrict: true)
+    } catch {
+      throw LibraryError(error)
+    }
+    var chain: [Certificate] = []
+    for (index, text) in document.certificates.enumerated() {
+      chain += try PolicyDocument.certificates(in: text, at: "$.certificates[\(index)]")
+    }
+    do throws(SigningError) {
+      let key = try SigningIdentity.privateKey(
+        inFile: Array(document.privateKey.utf8), passphrase: document.passphrase.map { Array($0.utf8) })
+      let identity =
+        chain.isEmpty
+        ? SigningIdentity(appKey: key) : try SigningIdentity(privateKey: key, chain: chain)
+      return Handles.add(.signer(ReceiptSigner(identity: identity)))
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  static func sign(_ request: [UInt8], with signer: ReceiptSigner) throws(LibraryError) -> CallResult {
+    let document: SigningRequest
+    do throws(MalformedReceipt) {
+      document = try SigningRequest(json: request, part: "request", limits: documents, isStrict: true)
+    } catch {
+      throw LibraryError(error)
+    }
+    guard let kind = ReceiptKind(rawValue: document.format) else {
+      throw .invalid(
+        "$.format",
+        "\"\(ShownText.plain(document.format))\" is none of "
+          + "\(ReceiptKind.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+    guard !document.pss || kind == .huaweiPurchase else {
+      throw .invalid("$.pss", "Only purchases of Huawei are signed with RSASSA-PSS.")
+    }
+    guard !document.base64 || !kind.isDetached else {
+      throw .invalid("$.base64", "This kind of receipt is JSON.")
+    }
+    do throws(SigningError) {
+      let input = try ReceiptInput(
+        decoding: document.receipt.encoded(), as: kind, signedAt: SystemClock.now(), limits: documents)
+      let receipt = try signer.sign(input, usesPSS: document.pss)
+      let isEncoded = document.base64 || kind == .appReceipt
+      return CallResult(
+        text: Output.SignedReceipt(
+          format: kind.rawValue, signedDate: input.signedAt,
+          receipt: String(decoding: isEncoded ? Base64.encode(receipt) : receipt, as: UTF8.self)
+        ).object)
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  static func check(proof: [UInt8], _ request: [UInt8]) throws(LibraryError) -> CallResult {
+    let document: ProofRequest
+    do throws(MalformedReceipt) {
+      document = try ProofRequest(json: request, part: "request", limits: documents, isStrict: true)
+    } catch {
+      throw LibraryError(error)
+    }
+    let check = ProofCheck(try document.trust(), receipt: try document.digests())
+    do {
+      let proven = try check.check(proof)
+      let checkpoint = proven.proof.checkpoint.checkpoint
+      return CallResult(
+        text: Output.AuditCheck(
+          source: nil, proven: true, message: nil, origin: checkpoint.origin, treeSize: checkpoint.size,
+          rootHash: checkpoint.root.hexadecimal,
+          entry: EntryReport(index: proven.proof.index, entry: proven.entry)
+        ).object)
+    } catch  where error.isFailureToCheckNote {
+      throw LibraryError(.internalFault, "\(error)")
+    } catch {
+      return CallResult(
+        status: .invalid,
+        text: Output.AuditCheck(
+          source: nil, proven: false, message: "\(error)", origin: nil, treeSize: nil, rootHash: nil,
+          entry: nil
+        ).object)
+    }
+  }
+}
+
+extension JSONValue {
+  /// What a member holds until it is read.
+  static let unread = JSONValue.null
+}
+
+extension ProofRequest {
+  fileprivate func trust() throws(LibraryError) -> ProofCheck.Trust {
+    guard (key == nil) != (policy == nil) else {
+      throw LibraryError(.usage, "Give key or policy, and not both.", code: "missing", at: "$.key")
+    }
+    guard replacedKeys == nil || key != nil else {
+      throw .invalid("$.replacedKeys", "It needs key, the key that is trusted.")
+    }
+    if let policy {
+      do { return .policy(try WitnessPolicy(parsing: Array(policy.utf8))) } catch {
+        throw LibraryError(.unreadableInput, "\(error)", at: "$.policy")
+      }
+    }
+    let first: NoteVerifierKey
+    do { first = try NoteVerifierKey(key ?? "") } catch {
+      throw LibraryError(.unreadableInput, "\(error)", at: "$.key")
+    }
+    do {
+      return .keys(
+        try replacedKeys.map { try KeyChain(first, parsing: Array($0.utf8)) } ?? KeyChain(first))
+    } catch {
+      throw LibraryError(.unreadableInput, "\(error)", at: "$.replacedKeys")
+    }
+  }
+
+  fileprivate func digests() throws(LibraryError) -> ReceiptDigests? {
+    guard let receipt else { return nil }
+    do throws(Base64Error) {
+      return ReceiptDigests(of: ReceiptInputText.stripped(try Base64.decode(Array(receipt.utf8))))
+    } catch {
+      throw LibraryError(.unreadableInput, "The receipt is given in base64.", at: "$.receipt")
+    }
+  }
+}
+
+extension VerificationPolicy {
+  /// The instant at which standing is evaluated: that of the time rule, or now.
+  var instant: Timestamp { if case .at(let instant) = timeRule { instant } else { SystemClock.now() } }
+}
+
+extension Verdict {
+  var status: ExitStatus {
+    switch self {
+    case .valid: .done
+    case .invalid: .invalid
+    case .undetermined: .undetermined
+    }
+  }
+
+  /// The object `verdict` and a line feed.
+  func line(at instant: Timestamp) -> [UInt8] {
+    JSONWriter.line("verdict") { write(to: &$0, at: instant) }
+  }
+}
