@@ -31,7 +31,7 @@ let package = Package(
     .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
     .library(name: "StoreTesting", targets: ["StoreTesting"]),
     .library(name: "ReceiptService", targets: ["ReceiptService"]),
-    .library(name: "ReceiptKitLibrary", type: .static, targets: ["ReceiptKitLibrary"]),
+    .library(name: "ReceiptKitLibrary", type: .static, targets: ["CReceiptKit", "ReceiptKitLibrary"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
     .executable(name: "receipt-server", targets: ["receipt-server"]),
     .executable(name: "store-emulator", targets: ["store-emulator"]),
@@ -189,7 +189,7 @@ let package = Package(
       name: "ReceiptKitLibrary",
       dependencies: [
         "AuditTrail", "CReceiptKit", "CommandOutput", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
-        "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "TransparencyLog",
+        "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "ThreadSanitizing", "TransparencyLog",
       ]),
 
     .executableTarget(
@@ -448,12 +448,18 @@ let package = Package(
         "ReceiptBytes",
         "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
+    .testTarget(
+      name: "ReceiptKitLibraryTests",
+      dependencies: [
+        "AuditTrail", "CReceiptKit", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptKitLibrary",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+      ]),
     // The targets that libFuzzer runs in a package of its own (scripts/fuzz), with the seeds and regressions alone.
     .testTarget(
       name: "FuzzTargetTests",
       dependencies: [
         "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
-        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+        "ReceiptKitLibrary", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
       ],
       path: "FuzzTesting/Sources"),
   ]
@@ -537,6 +543,7 @@ case "address":
   optimized.subtract(["ReceiptCodec", "Storefront"])
 case "thread":
   let sources = [
+    "ReceiptKitLibraryTests": ["Library.swift", "Samples.swift", "Threads"],
     "ReceiptVerificationTests": ["Concurrency", "Support"],
     "StorefrontTests": storefrontSupport + ["Queue/QueueStressTests.swift", "Stress"],
   ]
@@ -600,7 +607,7 @@ let unoptimized: Set<String> =
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
-where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter", "CAllocationFaults"].contains(
+where !["COpenSSL", "CCurl", "CPostgreSQL", "CReceiptKit", "CSQLite", "CAllocationCounter", "CAllocationFaults"].contains(
   target.name)
 {
   target.swiftSettings = [

@@ -73,6 +73,7 @@ def policy_document(options: list[str], folder: pathlib.Path) -> dict:
         policy["trust"] = trusted
     elif admits_xcode:
         # With --admit-xcode a certificate that is no authority is pinned, and others are roots as well.
+        policy["admitXcode"] = True
         policy["xcodeCertificates"] = [text for text in trusted if text != "apple"]
         authorities = [text for text in trusted if text == "apple" or is_authority(text)]
         policy["trust"] = authorities or ([] if trusted else ["apple"])

@@ -14,6 +14,7 @@ enum FuzzTarget: String, CaseIterable {
   case inspect = "inspect"
   case json = "json"
   case jws = "jws"
+  case library = "library"
   case privateKey = "private-key"
   case recognition = "recognition"
   case revocation = "revocation"
@@ -35,6 +36,7 @@ enum FuzzTarget: String, CaseIterable {
     case .inspect: fuzzInspect(bytes)
     case .json: fuzzJSON(bytes)
     case .jws: fuzzJWS(bytes)
+    case .library: fuzzLibrary(bytes)
     case .privateKey: fuzzPrivateKey(bytes)
     case .recognition: fuzzRecognition(bytes)
     case .revocation: fuzzRevocation(bytes)

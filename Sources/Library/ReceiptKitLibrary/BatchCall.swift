@@ -7,6 +7,10 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 internal import Synchronization
 
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
+
 /// The receipts of a batch, which threads take in chunks. Those of a chunk are verified together.
 @safe final class BatchCall: Sendable {
   /// As many as the verifier verifies together at best.

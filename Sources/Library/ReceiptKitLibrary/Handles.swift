@@ -5,6 +5,14 @@ internal import ReceiptSigning
 internal import ReceiptVerification
 internal import Synchronization
 
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
+
+#if THREAD_SANITIZER
+  typealias Mutex = SanitizedMutex
+#endif
+
 /// The verifiers and signers that the process has. A handle is the number of one, so that a number that was freed is noticed,
 /// and one that is freed while a call uses it lives until the call ends.
 enum Handles {

@@ -32,7 +32,7 @@ extension PolicyDocument {
       }
       policy.deviceIdentifier = device
     }
-    if !xcodeCertificates.isEmpty {
+    if admitXcode || !xcodeCertificates.isEmpty {
       policy.selfSignedTesting = .pinned(
         certificates: try Self.certificates(xcodeCertificates, at: "$.xcodeCertificates"))
     }

@@ -107,6 +107,9 @@ package struct SelfSignedTestData: Sendable {
 /// TEST KEYS: they are compiled in and published, so they protect nothing. They give test receipts and vectors the
 /// same certificates on every machine. Never trust them outside a test.
 package enum TestKeys {
+  /// The private key of ``TestAuthority/identity`` of ``TestAuthority/es256()``, in PEM.
+  package static let signerPEM = ES256TestKeys.leaf
+
   /// A key in place of one from App Store Connect, for tests of developer signatures.
   package static func developer() throws(SigningError) -> PrivateKey { try key(ES256TestKeys.developer) }
 

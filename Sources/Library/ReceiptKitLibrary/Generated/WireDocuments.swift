@@ -21,6 +21,9 @@ struct PolicyDocument: Sendable, Hashable {
   /// The certificates of the Xcodes whose test data is accepted, in the same forms. It proves no purchase, so
   /// never in production.
   var xcodeCertificates: [String]
+  /// Whether the app receipts that every Xcode signs are accepted, without a certificate of one's own. They
+  /// prove no purchase either.
+  var admitXcode: Bool
   /// Whether a receipt is valid only if a purchase in it is active.
   var requireCurrent: Bool
   /// The accepted kinds of receipt; all if empty.
@@ -63,12 +66,13 @@ struct PolicyDocument: Sendable, Hashable {
   init(
     bundleIds: [String] = [], anyBundleId: Bool = false, environments: [String] = ["production"],
     trust: [String] = ["apple"], intermediates: [String] = [], xcodeCertificates: [String] = [],
-    requireCurrent: Bool = false, kinds: [String] = [], algorithms: [String] = [], appAppleId: Int64? = nil,
-    maximumAge: Double? = nil, allowedClockSkew: Double = 60, time: String = "signing",
-    markers: [MarkersDocument] = [], deviceId: String? = nil, acceptClaimedEnvironment: Bool = false,
-    playKeys: [AppKeyDocument] = [], huaweiKeys: [AppKeyDocument] = [], admitShortKeys: Bool = false,
-    playEnvironments: [String]? = nil, huaweiEnvironments: [String]? = nil,
-    unstatedEnvironment: String = "ask", maximumByteCount: Int64 = 16777216
+    admitXcode: Bool = false, requireCurrent: Bool = false, kinds: [String] = [], algorithms: [String] = [],
+    appAppleId: Int64? = nil, maximumAge: Double? = nil, allowedClockSkew: Double = 60,
+    time: String = "signing", markers: [MarkersDocument] = [], deviceId: String? = nil,
+    acceptClaimedEnvironment: Bool = false, playKeys: [AppKeyDocument] = [],
+    huaweiKeys: [AppKeyDocument] = [], admitShortKeys: Bool = false, playEnvironments: [String]? = nil,
+    huaweiEnvironments: [String]? = nil, unstatedEnvironment: String = "ask",
+    maximumByteCount: Int64 = 16777216
   ) {
     self.bundleIds = bundleIds
     self.anyBundleId = anyBundleId
@@ -76,6 +80,7 @@ struct PolicyDocument: Sendable, Hashable {
     self.trust = trust
     self.intermediates = intermediates
     self.xcodeCertificates = xcodeCertificates
+    self.admitXcode = admitXcode
     self.requireCurrent = requireCurrent
     self.kinds = kinds
     self.algorithms = algorithms
@@ -109,6 +114,7 @@ extension PolicyDocument: JSONRecord {
     case trust
     case intermediates
     case xcodeCertificates
+    case admitXcode
     case requireCurrent
     case kinds
     case algorithms
@@ -138,6 +144,7 @@ extension PolicyDocument: JSONRecord {
     case .trust: try coder.code(&trust, default: ["apple"])
     case .intermediates: try coder.code(&intermediates, default: [])
     case .xcodeCertificates: try coder.code(&xcodeCertificates, default: [])
+    case .admitXcode: try coder.code(&admitXcode, default: false)
     case .requireCurrent: try coder.code(&requireCurrent, default: false)
     case .kinds: try coder.code(&kinds, default: [])
     case .algorithms: try coder.code(&algorithms, default: [])

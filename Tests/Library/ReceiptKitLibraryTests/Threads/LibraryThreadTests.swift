@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CReceiptKit
+import ReceiptKitLibrary
+import Testing
+
+@Suite("libreceiptkit: from many threads")
+struct LibraryThreadTests {
+  @Test("eight threads create, use and free verifiers, one another's too, and each verdict is right or the handle is gone")
+  func threads() async throws {
+    let samples = try Samples()
+    let policy = samples.policy()
+    let (shared, created) = Library.createVerifier(policy)
+    #expect(created.status == 0)
+    await withTaskGroup(of: [String].self) { group in
+      for thread in 0..<8 {
+        group.addTask {
+          var wrong: [String] = []
+          func expect(_ outcome: Outcome, _ status: Int32) {
+            if outcome.status != status { wrong.append("\(status): \(outcome)") }
+          }
+          for round in 0..<40 {
+            expect(Library.verify(samples.receipt, shared), 0)
+            expect(Library.verify(samples.forged, shared), 1)
+            let (own, _) = Library.createVerifier(policy)
+            expect(Library.verify(samples.receipt, own), 0)
+            if round % 8 == 0 {
+              let (batch, statuses) = Library.verify(
+                batch: Array(repeating: samples.receipt, count: 130) + [samples.forged], shared)
+              expect(batch, 0)
+              if statuses.dropLast().contains(where: { $0 != 0 }) || statuses.last != 1 {
+                wrong.append("\(statuses)")
+              }
+            }
+            expect(Library.inspect(samples.receipt), 0)
+            // Another thread may have freed it: the number is known, as it is the one after.
+            _ = receiptkit_handle_free(own &+ UInt64(thread % 2))
+            let after = Library.verify(samples.receipt, own)
+            if after.status != 0, after.status != 64 { wrong.append("\(after)") }
+            _ = receiptkit_handle_free(own)
+          }
+          return wrong
+        }
+      }
+      for await wrong in group { #expect(wrong.isEmpty) }
+    }
+    #expect(receiptkit_handle_free(shared) == 0)
+  }
+}
