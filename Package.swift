@@ -459,7 +459,8 @@ let package = Package(
       name: "FuzzTargetTests",
       dependencies: [
         "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
-        "ReceiptKitLibrary", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+        "ReceiptKitLibrary", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront",
+        "TransparencyLog",
       ],
       path: "FuzzTesting/Sources"),
   ]
@@ -607,7 +608,9 @@ let unoptimized: Set<String> =
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
-where !["COpenSSL", "CCurl", "CPostgreSQL", "CReceiptKit", "CSQLite", "CAllocationCounter", "CAllocationFaults"].contains(
+where ![
+  "COpenSSL", "CCurl", "CPostgreSQL", "CReceiptKit", "CSQLite", "CAllocationCounter", "CAllocationFaults",
+].contains(
   target.name)
 {
   target.swiftSettings = [

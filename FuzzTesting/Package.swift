@@ -21,7 +21,8 @@ let package = Package(
       name: "fuzz",
       dependencies: [
         "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
-        "ReceiptKitLibrary", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+        "ReceiptKitLibrary", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront",
+        "TransparencyLog",
       ].map { .product(name: $0, package: "receipt-kit") },
       packageAccess: false,
       swiftSettings: [

@@ -17,28 +17,31 @@ reference() {
   "$program" --generate-completion-script fish >"$share/fish/vendor_completions.d/$name.fish"
 }
 
-# debian_package ROOT NAME DIST DEPENDS: builds the package of usr/bin/NAME and the other files in ROOT. It depends on the
-# libraries that the program is linked with, and on DEPENDS, which may be empty. Standard input has the fields that follow in its description.
+# debian_package ROOT NAME DIST DEPENDS [VERSION FILE]: builds the package of the files in ROOT. It depends on the libraries
+# that FILE is linked with, by default the program usr/bin/NAME, which also says its version, and on DEPENDS, which may be empty.
+# Without libraries FILE is empty. Standard input has the fields that follow in its description.
 debian_package() {
-  local root=$1 name=$2 dist=$3 depends=$4 documentation=$1/usr/share/doc/$2 program sources libraries
-  program=$(realpath "$root/usr/bin/$name")
+  local root=$1 name=$2 dist=$3 depends=$4 documentation=$1/usr/share/doc/$2 program sources libraries=
+  program=${6-$(realpath "$root/usr/bin/$name")}
   # The licence's text is in every Debian.
   install -m 644 -D -t "$documentation" Packaging/copyright
   gzip -9 -n -c CHANGELOG.md >"$documentation/changelog.gz"
   # dpkg-shlibdeps looks for the fields of a source package.
-  sources=$(mktemp -d)
-  mkdir "$sources/debian"
-  printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' "$name" "$name" >"$sources/debian/control"
-  libraries=$(cd "$sources" && dpkg-shlibdeps -O "$program" | sed 's/^shlibs:Depends=//')
-  rm -r "$sources"
+  if [ -n "$program" ]; then
+    sources=$(mktemp -d)
+    mkdir "$sources/debian"
+    printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' "$name" "$name" >"$sources/debian/control"
+    libraries=$(cd "$sources" && dpkg-shlibdeps -O "$program" | sed 's/^shlibs:Depends=//')
+    rm -r "$sources"
+  fi
   mkdir -p "$root/DEBIAN"
   {
     echo "Package: $name"
-    echo "Version: $("$program" --version)"
+    echo "Version: ${5:-$("$program" --version)}"
     echo "Architecture: $(dpkg --print-architecture)"
     echo "Maintainer: ReceiptKit <maintainers@receiptkit.invalid>"
     echo "Installed-Size: $(du -k -s --apparent-size --exclude=DEBIAN "$root" | cut -f 1)"
-    echo "Depends: $libraries${depends:+, $depends}"
+    echo "Depends: $libraries${libraries:+${depends:+, }}$depends"
     echo "Priority: optional"
     cat
   } >"$root/DEBIAN/control"

@@ -7,7 +7,7 @@ SHA-256, the Swift packages that were resolved for it, Swift's runtime with ICU,
 that it links dynamically, with the versions that it was built against. Vulnerability scanners read it.
 
 PROGRAM is a file; SCRATCH the folder that SwiftPM built it in; TRAITS and LIBRARIES are lists with commas, or empty. A
-library is one that the program loads by itself, such as libcurl.so.4. The time in it is SOURCE_DATE_EPOCH.
+library is one that the program loads by itself, such as libcurl.so.4, or one of the same version as a static one in it. The time in it is SOURCE_DATE_EPOCH.
 
 It fails if a library belongs to no Debian package and not to Swift, or if a package has another licence than those in
 LICENCES: Packaging/copyright has to name it.

@@ -3,6 +3,7 @@
 public import CReceiptKit
 internal import CommandOutput
 internal import ReceiptCodec
+internal import ReceiptCrypto
 internal import ReceiptVerification
 
 #if canImport(Glibc)
@@ -17,12 +18,15 @@ internal import ReceiptVerification
 
 // The functions of receiptkit.h, which documents them.
 
+/// The version of the interface. See `receiptkit.h`.
 @c @implementation public func receiptkit_abi_version() -> UInt32 { UInt32(RECEIPTKIT_ABI_VERSION) }
 
+/// The object `version`. See `receiptkit.h`.
 @c @implementation public func receiptkit_version(_ result: UnsafeMutablePointer<receiptkit_text>?) -> Int32 {
   unsafe perform(result) { Calls.version() }
 }
 
+/// Creates a verifier from a policy. See `receiptkit.h`.
 @c @implementation public func receiptkit_verifier_create(
   _ policy: UnsafePointer<CChar>?, _ policy_length: Int, _ verifier: UnsafeMutablePointer<receiptkit_handle>?,
   _ result: UnsafeMutablePointer<receiptkit_text>?
@@ -33,6 +37,7 @@ internal import ReceiptVerification
   }
 }
 
+/// Verifies a receipt. See `receiptkit.h`.
 @c @implementation public func receiptkit_verify(
   _ verifier: receiptkit_handle, _ receipt: UnsafeRawPointer?, _ receipt_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
@@ -45,8 +50,10 @@ internal import ReceiptVerification
   }
 }
 
+/// Verifies receipts on all processors. See `receiptkit.h`.
 @c @implementation public func receiptkit_verify_batch(
-  _ verifier: receiptkit_handle, _ receipts: UnsafeRawPointer?, _ offsets: UnsafePointer<UInt64>?, _ count: Int,
+  _ verifier: receiptkit_handle, _ receipts: UnsafeRawPointer?, _ offsets: UnsafePointer<UInt64>?,
+  _ count: Int,
   _ statuses: UnsafeMutablePointer<UInt8>?, _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
   var batch: BatchCall?
@@ -65,6 +72,7 @@ internal import ReceiptVerification
   }
 }
 
+/// Verifies a receipt and returns its payload. See `receiptkit.h`.
 @c @implementation public func receiptkit_payload(
   _ verifier: receiptkit_handle, _ receipt: UnsafeRawPointer?, _ receipt_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
@@ -77,6 +85,7 @@ internal import ReceiptVerification
   }
 }
 
+/// Returns the unverified contents of a receipt. See `receiptkit.h`.
 @c @implementation public func receiptkit_inspect(
   _ receipt: UnsafeRawPointer?, _ receipt_length: Int, _ options: UInt32,
   _ result: UnsafeMutablePointer<receiptkit_text>?
@@ -92,8 +101,10 @@ internal import ReceiptVerification
   }
 }
 
+/// Creates a signer from a private key with its certificates. See `receiptkit.h`.
 @c @implementation public func receiptkit_signer_create(
-  _ identity: UnsafePointer<CChar>?, _ identity_length: Int, _ signer: UnsafeMutablePointer<receiptkit_handle>?,
+  _ identity: UnsafePointer<CChar>?, _ identity_length: Int,
+  _ signer: UnsafeMutablePointer<receiptkit_handle>?,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
   unsafe create(signer, "signer", result) { () throws(LibraryError) in
@@ -102,6 +113,7 @@ internal import ReceiptVerification
   }
 }
 
+/// Signs a receipt. See `receiptkit.h`.
 @c @implementation public func receiptkit_sign(
   _ signer: receiptkit_handle, _ request: UnsafePointer<CChar>?, _ request_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
@@ -113,6 +125,7 @@ internal import ReceiptVerification
   }
 }
 
+/// Checks that a proof proves its entry. See `receiptkit.h`.
 @c @implementation public func receiptkit_check_proof(
   _ proof: UnsafeRawPointer?, _ proof_length: Int, _ request: UnsafePointer<CChar>?, _ request_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
@@ -124,6 +137,7 @@ internal import ReceiptVerification
   }
 }
 
+/// Frees a verifier or a signer. See `receiptkit.h`.
 @c @implementation public func receiptkit_handle_free(_ handle: receiptkit_handle) -> Int32 {
   receiptkit_work_begin()
   defer { receiptkit_work_end() }
@@ -135,11 +149,15 @@ internal import ReceiptVerification
   }
 }
 
+/// Frees a text and empties it. See `receiptkit.h`.
 @c @implementation public func receiptkit_text_free(_ text: UnsafeMutablePointer<receiptkit_text>?) {
   guard let text = unsafe text else { return }
   unsafe free(text.pointee.bytes)
   unsafe text.pointee = receiptkit_text()
 }
+
+/// Initializes libcrypto at the first use.
+private let initialized: Void = Libcrypto.initializeForForeignProcess()
 
 /// Makes a call, and gives its text or its error to the caller.
 private func perform(
@@ -149,6 +167,7 @@ private func perform(
   unsafe result.pointee = receiptkit_text()
   receiptkit_work_begin()
   defer { receiptkit_work_end() }
+  _ = initialized
   var answer: CallResult
   do throws(LibraryError) { answer = try call() } catch {
     answer = CallResult(status: error.status, text: error.json)

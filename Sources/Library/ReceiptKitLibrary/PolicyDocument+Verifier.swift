@@ -90,7 +90,8 @@ extension PolicyDocument {
       guard roots.allSatisfy(\.isCertificateAuthority) else {
         throw .invalid(
           place,
-          "A self-signed certificate that is no authority can only be pinned for test data: xcodeCertificates.")
+          "A self-signed certificate that is no authority can only be pinned for test data: xcodeCertificates."
+        )
       }
       anchors = anchors.union(TrustAnchors(certificates: roots))
       issuers += certificates.filter { !$0.isSelfIssued }
@@ -140,7 +141,8 @@ extension PolicyDocument {
       guard let value = Value(rawValue: text) else {
         throw .invalid(
           "\(place)[\(index)]",
-          "\"\(ShownText.plain(text))\" is none of \(Value.allCases.map(\.rawValue).joined(separator: ", ")).")
+          "\"\(ShownText.plain(text))\" is none of \(Value.allCases.map(\.rawValue).joined(separator: ", "))."
+        )
       }
       values.insert(value)
     }

@@ -9,6 +9,14 @@ package enum Libcrypto {
     unsafe OpenSSL_version(OPENSSL_VERSION_STRING).map { unsafe String(cString: $0) } ?? "unknown"
   }
 
+  /// Initializes libcrypto for a process that belongs to others: without its configuration, which the environment variable
+  /// `OPENSSL_CONF` would name, and without a handler at the process's exit, when threads may still use it. It has no effect
+  /// on a libcrypto that was used before.
+  package static func initializeForForeignProcess() {
+    _ = OPENSSL_init_crypto(
+      UInt64(OPENSSL_INIT_NO_LOAD_CONFIG) | UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+  }
+
   /// Asks libcrypto a question, and asks again if it rejects the input: it also does so if it cannot allocate memory.
   static func confirming<Answer>(_ ask: () throws(CryptoError) -> Answer?) throws(CryptoError) -> Answer? {
     if let answer = try ask() { return answer }

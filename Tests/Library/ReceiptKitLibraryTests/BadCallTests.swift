@@ -76,7 +76,8 @@ struct BadCallTests {
 
   @Test("documents that are not UTF-8 are refused with their place")
   func invalidUTF8() {
-    let (handle, outcome) = Library.createVerifier(Array(#"{"bundleIds": [""#.utf8) + [0xFF, 0xFE] + Array(#""]}"#.utf8))
+    let (handle, outcome) = Library.createVerifier(
+      Array(#"{"bundleIds": [""#.utf8) + [0xFF, 0xFE] + Array(#""]}"#.utf8))
     #expect(handle == 0 && outcome.status == 64 && outcome.code == "invalid-utf8", "\(outcome)")
     let (verifier, _) = Library.createVerifier(samples.policy())
     defer { _ = receiptkit_handle_free(verifier) }

@@ -24,7 +24,9 @@ struct LibraryTests {
     let instant = try Timestamp(iso8601: "2026-01-02T03:04:05Z")
     policy.timeRule = .at(instant)
     let swift = ReceiptVerifier(trust: samples.authority.trustAnchors, policy: policy)
-    for (receipt, status) in [(samples.receipt, RECEIPTKIT_VALID), (samples.forged, RECEIPTKIT_INVALID), ([], 1)] {
+    for (receipt, status) in [
+      (samples.receipt, RECEIPTKIT_VALID), (samples.forged, RECEIPTKIT_INVALID), ([], 1),
+    ] {
       var object = JSONWriter(type: "verdict")
       swift.verify(receipt).write(to: &object, at: instant)
       object.endObject()
@@ -35,7 +37,9 @@ struct LibraryTests {
     #expect(receiptkit_handle_free(verifier) == 0)
   }
 
-  @Test("a batch has the verdict on each receipt, in order, however many there are", arguments: [0, 1, 63, 64, 65, 300])
+  @Test(
+    "a batch has the verdict on each receipt, in order, however many there are",
+    arguments: [0, 1, 63, 64, 65, 300])
   func batch(count: Int) throws {
     let (verifier, _) = Library.createVerifier(samples.policy(#","time": "2026-01-02T03:04:05Z""#))
     defer { _ = receiptkit_handle_free(verifier) }
@@ -102,22 +106,27 @@ struct LibraryTests {
     #expect(receiptkit_handle_free(signer) == 0 && receiptkit_handle_free(verifier) == 0)
   }
 
-  @Test("a policy that cannot be meant as it stands is refused, with the place", arguments: [
-    ("", ""), ("{", ""), ("[]", "$"), (#"{"bundleIds": []}"#, "$.bundleIds"), ("{}", "$.bundleIds"),
-    (#"{"bundleIds": ["a"], "anyBundleId": true}"#, "$.anyBundleId"),
-    (#"{"bundleIds": ["a"], "bundleID": 1}"#, "$.bundleID"),
-    (#"{"bundleIds": ["a"], "environments": ["Production"]}"#, "$.environments[0]"),
-    (#"{"bundleIds": ["a"], "kinds": ["x"]}"#, "$.kinds[0]"),
-    (#"{"bundleIds": ["a"], "algorithms": ["ES256", "none"]}"#, "$.algorithms[1]"),
-    (#"{"bundleIds": ["a"], "trust": ["apple", "x"]}"#, "$.trust[1]"),
-    (#"{"bundleIds": ["a"], "maximumAge": -1}"#, "$.maximumAge"),
-    (#"{"bundleIds": ["a"], "time": "yesterday"}"#, "$.time"),
-    (#"{"bundleIds": ["a"], "deviceId": "xyz"}"#, "$.deviceId"),
-    (#"{"bundleIds": ["a"], "playKeys": [{"package": "a", "key": "x"}]}"#, "$.playKeys[0].key"),
-    (#"{"bundleIds": ["a"], "markers": [{"leaf": "1.2", "intermediate": "1"}]}"#, "$.markers[0].intermediate"),
-    (#"{"bundleIds": ["a"], "maximumByteCount": 0}"#, "$.maximumByteCount"),
-    (#"{"bundleIds": ["a"], "unstatedEnvironment": "ignore"}"#, "$.unstatedEnvironment"),
-  ])
+  @Test(
+    "a policy that cannot be meant as it stands is refused, with the place",
+    arguments: [
+      ("", ""), ("{", ""), ("[]", "$"), (#"{"bundleIds": []}"#, "$.bundleIds"), ("{}", "$.bundleIds"),
+      (#"{"bundleIds": ["a"], "anyBundleId": true}"#, "$.anyBundleId"),
+      (#"{"bundleIds": ["a"], "bundleID": 1}"#, "$.bundleID"),
+      (#"{"bundleIds": ["a"], "environments": ["Production"]}"#, "$.environments[0]"),
+      (#"{"bundleIds": ["a"], "kinds": ["x"]}"#, "$.kinds[0]"),
+      (#"{"bundleIds": ["a"], "algorithms": ["ES256", "none"]}"#, "$.algorithms[1]"),
+      (#"{"bundleIds": ["a"], "trust": ["apple", "x"]}"#, "$.trust[1]"),
+      (#"{"bundleIds": ["a"], "maximumAge": -1}"#, "$.maximumAge"),
+      (#"{"bundleIds": ["a"], "time": "yesterday"}"#, "$.time"),
+      (#"{"bundleIds": ["a"], "deviceId": "xyz"}"#, "$.deviceId"),
+      (#"{"bundleIds": ["a"], "playKeys": [{"package": "a", "key": "x"}]}"#, "$.playKeys[0].key"),
+      (
+        #"{"bundleIds": ["a"], "markers": [{"leaf": "1.2", "intermediate": "1"}]}"#,
+        "$.markers[0].intermediate"
+      ),
+      (#"{"bundleIds": ["a"], "maximumByteCount": 0}"#, "$.maximumByteCount"),
+      (#"{"bundleIds": ["a"], "unstatedEnvironment": "ignore"}"#, "$.unstatedEnvironment"),
+    ])
   func wrongPolicies(policy: String, place: String) {
     let (handle, outcome) = Library.createVerifier(policy)
     #expect(handle == 0)
@@ -131,7 +140,8 @@ struct LibraryTests {
   func proofs() throws {
     for (request, place) in [
       ("{}", "$.key"), (#"{"key": "x"}"#, "$.key"), (#"{"policy": "x"}"#, "$.policy"),
-      (#"{"key": "a", "policy": "b"}"#, "$.key"), (#"{"policy": "b", "replacedKeys": "c"}"#, "$.replacedKeys"),
+      (#"{"key": "a", "policy": "b"}"#, "$.key"),
+      (#"{"policy": "b", "replacedKeys": "c"}"#, "$.replacedKeys"),
     ] {
       let outcome = Library.check(proof: Array("x".utf8), request)
       #expect(outcome.status >= 64 && outcome.place == place, "\(outcome)")

@@ -17,8 +17,8 @@
  * fork. A fork waits until the calls of other threads are finished; of a batch, until the receipts in work are. So the child
  * can use every handle of its parent. A call must not be made in a signal handler, or by a child of vfork.
  *
- * Process. The library installs no signal handler, prints nothing, reads no environment variable and no file, and opens no
- * connection. It cannot be unloaded. Its copies of libcrypto and of the Swift runtime are its own: other versions of them in
+ * Process. The library installs no signal handler, prints nothing, reads no configuration, neither from a file nor from the
+ * environment, and opens no connection. It cannot be unloaded. Its copies of libcrypto and of the Swift runtime are its own: other versions of them in
  * the process are neither used nor disturbed.
  *
  * Memory. A call uses at most some ten times the memory of its input. If the system has no memory, the process is ended, as

@@ -59,8 +59,9 @@ final class SignedMessage {
 enum SignedContent {
   /// The bytes themselves; the first `sharedPrefix` of them are the same in every receipt of the signer.
   case bytes(ArraySlice<UInt8>, sharedPrefix: Int)
-  /// Signed attributes that state the type and digest of the content (RFC 5652 section 5.4).
-  case attributes(CMSSignedAttributes, content: ArraySlice<UInt8>)
+  /// Signed attributes that state the type and digest of the content (RFC 5652 section 5.4). Indirect, so that copies of the
+  /// other case, which is that of nearly all receipts, are no longer than it.
+  indirect case attributes(CMSSignedAttributes, content: ArraySlice<UInt8>)
 
   /// The bytes over which the signature is verified.
   var bytes: ArraySlice<UInt8> {

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("libreceiptkit: from many threads")
 struct LibraryThreadTests {
-  @Test("eight threads create, use and free verifiers, one another's too, and each verdict is right or the handle is gone")
+  @Test(
+    "eight threads create, use and free verifiers, one another's too, and each verdict is right or the handle is gone"
+  )
   func threads() async throws {
     let samples = try Samples()
     let policy = samples.policy()
