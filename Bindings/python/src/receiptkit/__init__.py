@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verification of purchase receipts of the App Store, of Google Play and of Huawei, in this process.
 
-    from receiptkit import Verifier
+```python
+from receiptkit import Verifier
 
-    verifier = Verifier(bundle_ids=["com.example.app"])
-    verdict = verifier.verify(receipt)
-    for purchase in verdict.active_purchases:
-        grant(purchase.product_id)
+verifier = Verifier(bundle_ids=["com.example.app"])
+verdict = verifier.verify(receipt)
+for purchase in verdict.active_purchases:
+    grant(purchase.product_id)
+```
 """
 
 from ._documents import Document, FarInstant, Part, Word

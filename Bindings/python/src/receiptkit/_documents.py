@@ -23,8 +23,11 @@ class Word(str, Enum):
     """A word of a list. One that this version does not know is kept as it came, and equals that text."""
 
     # A word is its text, also where Python prints members of enumerations by their names.
-    __str__ = str.__str__
-    __format__ = str.__format__
+    def __str__(self) -> str:
+        return str.__str__(self)
+
+    def __format__(self, format_spec: str) -> str:
+        return str.__format__(self, format_spec)
 
     @classmethod
     def _missing_(cls: Type[W], value: object) -> Optional[W]:
@@ -36,8 +39,10 @@ class Word(str, Enum):
 
 
 class FarInstant(datetime):
-    """An instant of a year that `datetime` does not have: it stands at the last or the first one that `datetime` has, so that
-    comparisons are right, and is printed as the receipt has it.
+    """An instant of a year that `datetime` does not have.
+
+    It stands at the last or the first one that `datetime` has, so that comparisons are right, and is printed as the
+    receipt has it.
     """
 
     text: str
@@ -46,7 +51,7 @@ class FarInstant(datetime):
     @classmethod
     def of(cls, text: str) -> FarInstant:
         """Returns the instant of a text."""
-        end = datetime.min if text.startswith("-") or text.startswith("0000") else datetime.max
+        end = datetime.min if text.startswith(("-", "0000")) else datetime.max
         far = cls(*end.timetuple()[:6], end.microsecond, timezone.utc)
         far.text = text
         return far
@@ -82,11 +87,6 @@ def instant(text: str) -> datetime:
 def count(value: Any) -> int:
     """A count, which is a string where JSON's numbers are not precise enough for it."""
     return int(value)
-
-
-def optional(decode: Callable[[Any], T], value: Any) -> Optional[T]:
-    """The value of a member that may be absent."""
-    return None if value is None else decode(value)
 
 
 def each(decode: Optional[Callable[[Any], Any]], values: Optional[List[Any]]) -> Any:
@@ -213,15 +213,17 @@ class VerdictDocument(Document):
 
     @property
     def is_valid(self) -> bool:
-        """`True` if the receipt is genuine and satisfies the policy. What was bought may have expired, or may have been
-        refunded: see `grants_access` and `active_purchases`.
+        """`True` if the receipt is genuine and satisfies the policy.
+
+        What was bought may have expired, or may have been refunded: see `grants_access` and `active_purchases`.
         """
         return self._status == 0
 
     @property
     def is_invalid(self) -> bool:
-        """`True` if the receipt is not genuine, or does not satisfy the policy. One that is not invalid need not be valid: it may
-        be undetermined.
+        """`True` if the receipt is not genuine, or does not satisfy the policy.
+
+        One that is not invalid need not be valid: it may be undetermined.
         """
         return self._status == 1
 
@@ -232,8 +234,9 @@ class VerdictDocument(Document):
 
     @property
     def should_retry(self) -> bool:
-        """`True` if it could not be checked now, and verifying again later may give an answer. Keep the receipt, and grant
-        nothing meanwhile.
+        """`True` if it could not be checked now, and verifying again later may give an answer.
+
+        Keep the receipt, and grant nothing meanwhile.
         """
         return self._status == 2 and self.retryable is True
 

@@ -17,7 +17,7 @@ class ReceiptKitError(Exception):
     message: str
     """What is wrong, in a sentence."""
     status: int
-    """The exit code that `receipt-tool` has for the same: 64 for a wrong call, 66 for input that cannot be read, 70 for a fault."""
+    """The exit code of `receipt-tool` for the same: 64 for a wrong call, 66 for unreadable input, 70 for a fault."""
     place: Optional[str]
     """The place in the input, such as `$.bundleIds`."""
 
@@ -57,7 +57,9 @@ class NotValidError(ReceiptKitError):
         reason = verdict.reason
         code = reason.code if reason else verdict.verdict.value
         message = reason.message if reason else "It is not valid."
-        super().__init__(code, f"The receipt is {verdict.verdict}: {message}", verdict._status, reason.place if reason else None)
+        super().__init__(
+            code, f"The receipt is {verdict.verdict}: {message}", verdict._status, reason.place if reason else None
+        )
         self.verdict = verdict
 
     def __reduce__(self) -> Any:

@@ -16,7 +16,11 @@ from ._errors import InvalidInput, LibraryNotFound, ReceiptKitError
 
 ABI_VERSION = 1
 VARIABLE = "RECEIPTKIT_LIBRARY"
-NAMES = ("libreceiptkit.1.dylib", "libreceiptkit.dylib") if sys.platform == "darwin" else ("libreceiptkit.so.1", "libreceiptkit.so")
+NAMES = (
+    ("libreceiptkit.1.dylib", "libreceiptkit.dylib")
+    if sys.platform == "darwin"
+    else ("libreceiptkit.so.1", "libreceiptkit.so")
+)
 
 
 class _Text(ctypes.Structure):
@@ -43,7 +47,9 @@ class Library:
         except AttributeError as error:
             raise LibraryNotFound(f"{path} is not libreceiptkit: {error}") from error
         if version != ABI_VERSION:
-            raise LibraryNotFound(f"{path} has version {version} of its interface; this package is for version {ABI_VERSION}.")
+            raise LibraryNotFound(
+                f"{path} has version {version} of its interface; this package is for version {ABI_VERSION}."
+            )
         self.path = path
         # Those of calls that ended, to be used again: by whatever calls next, also within a signal handler of Python.
         self._texts: List[_Slot] = []
@@ -67,7 +73,7 @@ class Library:
         self.handle_free = function("handle_free", handle)
         # It takes no time, so that other threads need not run meanwhile.
         self._free: Callable[[Any], None] = ctypes.PyDLL(path, handle=functions._handle).receiptkit_text_free
-        self._free.argtypes, self._free.restype = (pointer,), None  # type: ignore[attr-defined]
+        self._free.argtypes, self._free.restype = (pointer,), None
 
     def call(self, function: Callable[..., int], *arguments: Any) -> Tuple[int, bytes]:
         """Calls a function that has a text for its result, and returns its status and that text."""
@@ -94,8 +100,13 @@ class Library:
             raise failure(status, text, error)
         return handle.value
 
-    def batch(self, handle: int, receipts: Union[bytes, int], offsets: int, count: int) -> Tuple[int, array[int], bytes]:
-        """Verifies receipts that stand one after another. Returns the status of the call, that of each receipt, and the lines."""
+    def batch(
+        self, handle: int, receipts: Union[bytes, int], offsets: int, count: int
+    ) -> Tuple[int, array[int], bytes]:
+        """Verifies receipts that stand one after another.
+
+        Returns the status of the call, that of each receipt, and the lines.
+        """
         statuses = array("B", bytes(count))
         status, text = self.call(self.verify_batch, handle, receipts, offsets, count, statuses.buffer_info()[0])
         return status, statuses, text
@@ -118,8 +129,8 @@ _library: Optional[Library] = None
 def load_library(path: Union[None, str, os.PathLike[str]] = None) -> str:
     """Loads libreceiptkit.so, which otherwise happens when it is first needed, and returns its path.
 
-    It is the one of the path; or that of the environment variable `RECEIPTKIT_LIBRARY`; or that in the package; or the one that
-    the system's loader finds.
+    It is the one of the path; or that of the environment variable `RECEIPTKIT_LIBRARY`; or that in the package; or the
+    one that the system's loader finds.
 
     Raises:
         LibraryNotFound: It is not there, or has another interface than this package is for.
@@ -154,6 +165,6 @@ def _found(path: Optional[str]) -> Library:
         return Library(NAMES[0])
     except LibraryNotFound as error:
         raise LibraryNotFound(
-            f"{NAMES[0]} is neither in {folder} nor where the system's loader looks ({error.message}). Install a wheel that has it, "
-            f"or set {VARIABLE} to its path."
+            f"{NAMES[0]} is neither in {folder} nor where the system's loader looks ({error.message}). Install a wheel "
+            f"that has it, or set {VARIABLE} to its path."
         ) from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Mapping, Optional, Tuple
 
-from ._documents import Document, Part, VerdictDocument, Word, count, each, instant, optional
+from ._documents import Document, Part, VerdictDocument, Word, count, each, instant
 
 __all__ = [
     "Assurance",
@@ -338,11 +338,11 @@ class Purchase(Part):
             get("productId"),
             get("type"),
             get("quantity"),
-            optional(instant, get("purchaseDate")),
-            optional(instant, get("originalPurchaseDate")),
-            optional(instant, get("expiresDate")),
+            None if (value := get("purchaseDate")) is None else instant(value),
+            None if (value := get("originalPurchaseDate")) is None else instant(value),
+            None if (value := get("expiresDate")) is None else instant(value),
             get("isExpired"),
-            optional(instant, get("revocationDate")),
+            None if (value := get("revocationDate")) is None else instant(value),
             get("revocationReason"),
             get("revocationType"),
             get("isUpgraded"),
@@ -360,10 +360,10 @@ class Purchase(Part):
             get("isTrialPeriod"),
             get("isInIntroOfferPeriod"),
             get("purchaseToken"),
-            optional(Standing, get("standing")),
-            optional(instant, get("standingSince")),
-            optional(instant, get("standingUntil")),
-            optional(StandingSource, get("standingSource")),
+            None if (value := get("standing")) is None else Standing(value),
+            None if (value := get("standingSince")) is None else instant(value),
+            None if (value := get("standingUntil")) is None else instant(value),
+            None if (value := get("standingSource")) is None else StandingSource(value),
             get("grantsAccess") is True,
             get("remainingQuantity"),
         )
@@ -431,12 +431,12 @@ class RenewalInfo(Part):
         return cls(
             get("autoRenewStatus"),
             get("autoRenewProductId"),
-            optional(instant, get("renewalDate")),
+            None if (value := get("renewalDate")) is None else instant(value),
             get("renewalPrice"),
             get("currency"),
             get("expirationIntent"),
             get("isInBillingRetryPeriod"),
-            optional(instant, get("gracePeriodExpiresDate")),
+            None if (value := get("gracePeriodExpiresDate")) is None else instant(value),
             get("priceIncreaseStatus"),
             get("offerType"),
             get("offerIdentifier"),
@@ -485,7 +485,7 @@ class PlayLicense(Part):
             members["nonce"],
             members["versionCode"],
             members["userId"],
-            optional(instant, get("validUntil")),
+            None if (value := get("validUntil")) is None else instant(value),
         )
 
 
@@ -543,10 +543,10 @@ class UnpaidPurchase(Part):
             get("orderId"),
             get("productId"),
             members["purchaseState"],
-            optional(Standing, get("standing")),
-            optional(instant, get("standingSince")),
-            optional(instant, get("standingUntil")),
-            optional(StandingSource, get("standingSource")),
+            None if (value := get("standing")) is None else Standing(value),
+            None if (value := get("standingSince")) is None else instant(value),
+            None if (value := get("standingUntil")) is None else instant(value),
+            None if (value := get("standingSource")) is None else StandingSource(value),
             get("grantsAccess") is True,
             get("remainingQuantity"),
         )
@@ -740,22 +740,22 @@ class AuditEntry(Part):
             get("productId"),
             get("bundleId"),
             get("environment"),
-            optional(instant, get("expiresDate")),
-            optional(instant, get("revocationDate")),
-            optional(VerdictWord, get("verdict")),
+            None if (value := get("expiresDate")) is None else instant(value),
+            None if (value := get("revocationDate")) is None else instant(value),
+            None if (value := get("verdict")) is None else VerdictWord(value),
             get("reason"),
             get("signerSha256"),
             get("rootSha256"),
             get("policySha256"),
             each(EntryCheck.from_json, get("checks")),
             get("key"),
-            optional(count, get("erased")),
-            optional(count, get("size")),
-            optional(count, get("newest")),
-            optional(count, get("count")),
-            optional(count, get("previous")),
+            None if (value := get("erased")) is None else count(value),
+            None if (value := get("size")) is None else count(value),
+            None if (value := get("newest")) is None else count(value),
+            None if (value := get("count")) is None else count(value),
+            None if (value := get("previous")) is None else count(value),
             get("commitment"),
-            optional(ErasableState, get("erasable")),
+            None if (value := get("erasable")) is None else ErasableState(value),
         )
 
 

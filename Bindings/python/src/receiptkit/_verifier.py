@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import weakref
 from array import array
 from itertools import accumulate
@@ -24,8 +25,9 @@ BATCH_BYTES, BATCH_COUNT = 1 << 25, 1 << 14
 
 
 class _Handle:
-    """Something that the library keeps. It is freed when nothing refers to this any more: no running call either, as each
-    refers to it.
+    """Something that the library keeps.
+
+    It is freed when nothing refers to this any more: no running call either, as each refers to it.
     """
 
     __slots__ = ("__weakref__", "_finalizer", "_handle", "_library")
@@ -65,13 +67,16 @@ class _Handle:
 class Verifier(_Handle, WithPolicy):
     """Verifies receipts under a policy.
 
-        verifier = Verifier(bundle_ids=["com.example.app"])
-        verdict = verifier.verify(receipt)
-        for purchase in verdict.active_purchases:
-            grant(purchase.product_id)
+    ```python
+    verifier = Verifier(bundle_ids=["com.example.app"])
+    verdict = verifier.verify(receipt)
+    for purchase in verdict.active_purchases:
+        grant(purchase.product_id)
+    ```
 
-    Keep one for as long as the policy is the same: it remembers the signers of receipts that it accepted. All threads may use it at
-    once, and a child of a fork, too. It is pickled as its policy, so that another process creates its own.
+    Keep one for as long as the policy is the same: it remembers the signers of receipts that it accepted. All threads
+    may use it at once, and a child of a fork, too. It is pickled as its policy, so that another process creates its
+    own.
 
     Raises:
         PolicyError: The policy cannot be meant.
@@ -87,8 +92,10 @@ class Verifier(_Handle, WithPolicy):
         self._keep(loaded, loaded.create(loaded.verifier_create, policy, PolicyError))
 
     def verify(self, receipt: Receipt) -> Verdict:
-        """Verifies a receipt of any kind: a JWS, base64 or bytes of an app receipt, the JSON of Google Play and Huawei, or what a
-        store's server sends. Whatever the bytes are, the answer is a verdict.
+        """Verifies a receipt of any kind.
+
+        It is a JWS, an app receipt in base64 or not, the JSON of Google Play or Huawei, or what a store's server sends.
+        Whatever the bytes are, the answer is a verdict.
         """
         if type(receipt) is not bytes:
             receipt = forms.receipt_bytes(receipt)
@@ -118,7 +125,9 @@ class Verifier(_Handle, WithPolicy):
             raise self._failure(status, text)
         lines = text.split(b"\n")
         if len(lines) != count + 1 or any(each > 2 for each in statuses):
-            raise ReceiptKitError("internal-fault", f"The library answered {len(lines) - 1} verdicts on {count} receipts.", 70)
+            raise ReceiptKitError(
+                "internal-fault", f"The library answered {len(lines) - 1} verdicts on {count} receipts.", 70
+            )
         return list(map(Verdict, lines, statuses))
 
     def payload(self, receipt: Receipt) -> bytes:
@@ -179,7 +188,8 @@ class Signer(_Handle):
     """Signs receipts with a private key of your own, for stores of your own and for tests.
 
     Args:
-        identity: The private key with its certificates: a mapping or JSON text (`Schemas/receiptkit/identity.schema.json`).
+        identity: The private key with its certificates: a mapping or JSON text
+            (`Schemas/receiptkit/identity.schema.json`).
 
     Raises:
         InvalidInput: The identity cannot be used.
@@ -205,7 +215,7 @@ class Signer(_Handle):
         """
         content = forms.text_of(receipt, "receipt")
         try:
-            members = forms.json.loads(content)
+            members = json.loads(content)
         except ValueError as error:
             raise InvalidInput("malformed", f"The receipt to be signed is no JSON: {error}", 66, "$.receipt") from error
         request = {"format": forms.text("format", format), "receipt": members}
