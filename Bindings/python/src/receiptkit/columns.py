@@ -208,12 +208,16 @@ def _verdicts(verifier: Verifier, column: Any, is_large: bool) -> List[Verdict]:
         if verifier.closed:
             raise ClosedError
         return []
-    # That the offsets are within the data; the library refuses any that do not ascend.
-    column.validate()
     _, offsets_buffer, data = column.buffers()
+    if not offsets_buffer.is_cpu or data is not None and not data.is_cpu:
+        raise TypeError("the receipts are in the memory of another device than the processor")
     width = 8 if is_large else 4
     raw = memoryview(offsets_buffer)[column.offset * width : (column.offset + count + 1) * width]
+    # From here on they are a copy, which nobody changes.
     offsets, address = _widened(raw, is_large)
+    # The library refuses offsets that do not ascend, so that all are within the data if the last is.
+    if len(offsets) != count + 1 or int(offsets[-1]) > (data.size if data is not None else 0):
+        raise ValueError("the offsets of the column lead out of its data")
     verdicts: List[Verdict] = []
     start_of_data = data.address if data is not None and data.size else 0
     for start in range(0, count, BATCH_COUNT):
