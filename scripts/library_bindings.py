@@ -6,8 +6,8 @@ Writes the types of the bindings of libreceiptkit, in Bindings/, from the tables
 WireTypes/ReceiptKitLibrary: what the library answers, and what a policy says.
   --check   writes nothing: fails where a file is not what the tables say
 
-`Answers` has what every language needs of the tables. A language is a function that returns files by their paths; LANGUAGES
-lists them.
+`Answers` has what every language needs of the tables. A language is a function that returns files by their paths;
+LANGUAGES lists them.
 """
 
 import dataclasses
@@ -48,7 +48,7 @@ class Member:
 
     name: str
     text: str
-    # String, Bool, Int64, Count, Instant, Digest, Environment, JSON, Object, or the name of a Model or of an Enumeration.
+    # String, Bool, Int64, Count, Instant, Digest, JSON, Object, or the name of a Model or of an Enumeration.
     type: str
     is_array: bool
     is_optional: bool
@@ -83,8 +83,8 @@ class PolicyMember:
 
 
 class Answers:
-    """What the tables say, as the bindings need it: the objects in `models`, the words in `enumerations`, by their names,
-    each after those that it has as parts."""
+    """What the tables say, as the bindings need it: the objects in `models`, the words in `enumerations`, by their
+    names, each after those that it has as parts."""
 
     def __init__(self):
         self.tables = {}
@@ -167,8 +167,8 @@ PYTHON_NAMES = {
     "Object": "Mapping[str, Any]",
 }
 PYTHON_SCALARS = {
-    "String": "str", "Digest": "str", "Bool": "bool", "Int64": "int", "Count": "int", "Instant": "datetime", "JSON": "Any",
-    "Object": "Mapping[str, Any]",
+    "String": "str", "Digest": "str", "Bool": "bool", "Int64": "int", "Count": "int", "Instant": "datetime",
+    "JSON": "Any", "Object": "Mapping[str, Any]",
 }  # fmt: skip
 # What an absent member must not leave open.
 PYTHON_FALSE = "grantsAccess"
@@ -215,7 +215,8 @@ class Python:
         names = sorted(self.name(each) for each in [*self.answers.models, *self.answers.enumerations])
         text = f"# SPDX-License-Identifier: Apache-2.0\n# {NOTICE}\n"
         text += '"""What the library answers."""\n\nfrom __future__ import annotations\n\n'
-        text += "from dataclasses import dataclass\nfrom datetime import datetime\nfrom typing import Any, Mapping, Optional, Tuple\n\n"
+        text += "from dataclasses import dataclass\nfrom datetime import datetime\n"
+        text += "from typing import Any, Mapping, Optional, Tuple\n\n"
         text += "from ._documents import Document, Part, VerdictDocument, Word, count, each, instant\n\n__all__ = [\n"
         text += "".join(f'    "{name}",\n' for name in names) + "]\n"
         for enumeration in self.answers.enumerations.values():
@@ -238,7 +239,10 @@ class Python:
         return text
 
     def part(self, model: Model) -> str:
-        """A part is made of JSON as a whole. It has no defaults, with which a class cannot have slots before Python 3.10."""
+        """A part, which is made of JSON as a whole.
+
+        It has no defaults, with which a class cannot have slots before Python 3.10.
+        """
         text = f"\n\n@dataclass(frozen=True)\nclass {self.name(model.name)}(Part):\n{docstring(model.text, '    ')}\n"
         text += (
             "    __slots__ = (\n" + "".join(f'        "{snake(each.name)}",\n' for each in model.members) + "    )\n"
@@ -279,7 +283,8 @@ class Python:
             )
             if member.is_array:
                 suffix = "" if member.is_optional else " or ()"
-                text += f"        value: Optional[{type.removeprefix('Optional[').removesuffix(']' * type.startswith('Optional['))}] = "
+                elements = f"Tuple[{PYTHON_SCALARS.get(member.type) or self.name(member.type)}, ...]"
+                text += f"        value: Optional[{elements}] = "
                 text += f'self._elements("{member.name}", {decoder or "None"})\n        return value{suffix}\n'
             elif decoder:
                 call = f'self._decoded("{member.name}", {decoder})'
@@ -320,17 +325,20 @@ class Python:
         members = policy_members()
         text = f"# SPDX-License-Identifier: Apache-2.0\n# {NOTICE}\n"
         text += '"""What receipts must meet, as arguments."""\n\nfrom __future__ import annotations\n\n'
-        text += "from datetime import datetime\nfrom typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union\nfrom uuid import UUID\n\n"
+        text += "from datetime import datetime\n"
+        text += "from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union\nfrom uuid import UUID\n\n"
         text += "from . import _forms as forms\nfrom ._forms import AppKeys, Certificate, Seconds\n\n\n"
         text += "class WithPolicy:\n"
         text += '    """What is created from a policy."""\n\n    __slots__ = ()\n\n'
-        text += "    def __init__(\n        self,\n        policy: Union[None, str, bytes, Mapping[str, Any]] = None,\n        *,\n"
+        text += "    def __init__(\n        self,\n"
+        text += "        policy: Union[None, str, bytes, Mapping[str, Any]] = None,\n        *,\n"
         for member in members:
             type = self.POLICY_MEMBERS.get(member.name, (self.POLICY_TYPES[member.type],))[0]
             text += f"        {snake(member.name)}: Optional[{type}] = None,\n"
         text += "    ) -> None:\n"
-        text += '        """Creates one from a policy: a mapping or JSON text with the names of the document, or these arguments.\n\n'
-        text += "        Args:\n            policy: The document (`Schemas/receiptkit/policy.schema.json`), in place of all others.\n"
+        text += '        """Creates one from a policy: a mapping or JSON text with the names of the document, or arguments.\n\n'
+        text += "        Args:\n            policy: The document (`Schemas/receiptkit/policy.schema.json`), in place of all "
+        text += "others.\n"
         for member in members:
             default = {"true": "True", "false": "False"}.get(member.default, member.default)
             default = f" The default is `{default}`." if default and default != "[]" else ""

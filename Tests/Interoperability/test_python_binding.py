@@ -233,7 +233,17 @@ def test_types_of_receipts(verifier):
         def encode(self, *arguments):
             return FORGED
 
-    assert isinstance(verifier.verify(Text("x")), Verdict)
+    class Bytes(bytes):
+        def __len__(self):
+            return 1 << 40
+
+        def __bytes__(self):
+            return FORGED
+
+    # What counts is what they hold, not what their methods say.
+    for each in (Text(RECEIPT.decode()), Bytes(RECEIPT)):
+        assert verifier.verify(each) == verdict and verifier.verify_many([each]) == [verdict]
+    assert Verifier(Bytes(json.dumps(POLICY).encode())).verify(RECEIPT) == verdict
 
 
 @pytest.mark.parametrize("wrong", [None, 5, [RECEIPT], {"receipt": 1}, object(), 1.5, pathlib.Path("x")])
@@ -251,7 +261,10 @@ def test_one_receipt_is_not_many(verifier):
             verifier.verify_many(receipt)
 
 
-@pytest.mark.parametrize("receipt", [b"", b"\0", b"\0" * 100, b"\xff\xfe\xfd", b"{", b"[" * 100_000, "\ud800", "é", b"A" * 5_000_000, b"." * 99])
+@pytest.mark.parametrize(
+    "receipt",
+    [b"", b"\0", b"\0" * 100, b"\xff\xfe\xfd", b"{", b"[" * 100_000, "\ud800", "é", b"A" * 5_000_000, b"." * 99],
+)
 def test_garbage_is_invalid(verifier, receipt):
     verdict = verifier.verify(receipt)
     assert verdict.is_invalid and verdict.reason.code and verdict.reason.message
@@ -346,7 +359,9 @@ def test_signing(app_key):
     content |= {"purchaseState": 0, "purchaseToken": "token"}
     with Signer({"privateKey": private}) as signer:
         signed = signer.sign("google-play-purchase", content)
-        assert signer.sign("google-play-purchase", json.dumps(content)).format == signed.format == "google-play-purchase"
+        assert (
+            signer.sign("google-play-purchase", json.dumps(content)).format == signed.format == "google-play-purchase"
+        )
         assert signed.signed_date.year == 2025
         with pytest.raises(receiptkit.InvalidInput) as failed:
             signer.sign("unheard-of", content)
@@ -390,7 +405,9 @@ def test_proofs():
 def test_version():
     version = receiptkit.version()
     current = (ROOT / "Sources/Receipts/ReceiptBytes/ToolkitVersion.swift").read_text()
-    assert f'static let current = "{receiptkit.__version__}"' in current and version.tool_version == receiptkit.__version__
+    assert (
+        f'static let current = "{receiptkit.__version__}"' in current and version.tool_version == receiptkit.__version__
+    )
     assert version.libcrypto.startswith("3.") and isinstance(version.traits, tuple)
 
 
@@ -407,7 +424,7 @@ def test_a_policy_has_three_forms():
 def test_every_argument_of_a_policy(app_key):
     root = (ROOT / "TestVectors/certificates/es256-root.pem").read_bytes()
     arguments = {
-        "bundle_ids": {APP}, "environments": (receiptkit.Environment.SANDBOX.lower(), "production"), "trust": [root, "apple"],
+        "bundle_ids": {APP}, "environments": ("sandbox", "production"), "trust": [root, "apple"],
         "intermediates": [root.decode()], "xcode_certificates": [], "require_current": False,
         "kinds": ["signed-transaction"], "algorithms": ["ES256"], "app_apple_id": 1234567890,
         "maximum_age": datetime.timedelta(days=36500), "allowed_clock_skew": 5, "markers": [("1.2.3", "1.2.4")],
@@ -637,7 +654,8 @@ def test_fork_while_others_verify():
             while not ended.is_set():
                 assert verifier.verify_many([RECEIPT, FORGED] * 300) == expected * 300
                 counts[4] += 1
-        threads = [threading.Thread(target=one, args=(number,)) for number in range(4)] + [threading.Thread(target=many)]
+        threads = [threading.Thread(target=one, args=(number,)) for number in range(4)]
+        threads.append(threading.Thread(target=many))
         for thread in threads:
             thread.start()
         for number in range(40):
@@ -768,9 +786,11 @@ def test_beside_the_openssl_of_python(first):
             name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
             now = datetime.datetime(2020, 1, 1)
             certificate = (
-                x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(5)
+                x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+                .serial_number(5)
                 .not_valid_before(now).not_valid_after(now + datetime.timedelta(days=36500))
-                .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), False).sign(key, hashes.SHA256()))
+                .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), False)
+                .sign(key, hashes.SHA256()))
             key.public_key().verify(key.sign(b"data", ec.ECDSA(hashes.SHA256())), b"data", ec.ECDSA(hashes.SHA256()))
             pem = serialization.Encoding.PEM
             file = tempfile.NamedTemporaryFile()
@@ -904,7 +924,11 @@ def test_arrow(verifier):
         assert rows[0] == rows[5] and rows[0]["is_valid"] is True and rows[0]["grants_access"] is False
         assert rows[0]["product_id"] == good.transactions[0].product_id and rows[0]["transaction_ids"] == ["2000000001"]
         assert rows[0]["active_product_ids"] == [] and rows[0]["signed_date"] == "2025-10-01T07:09:12.000Z"
-        assert (rows[2]["code"], rows[2]["place"], rows[2]["is_valid"]) == (forged.reason.code, forged.reason.place, False)
+        assert (rows[2]["code"], rows[2]["place"], rows[2]["is_valid"]) == (
+            forged.reason.code,
+            forged.reason.place,
+            False,
+        )
         assert rows[3]["message"] == empty.reason.message
         # Parts of it, which begin elsewhere in the buffers.
         for start, length in ((0, 0), (1, 3), (2, 2), (5, 1), (3, 9)):
@@ -990,7 +1014,13 @@ def test_pandas(verifier):
     assert len(verify_column(verifier, pandas.Series([], dtype=object))) == 0
     assert verify_column(verifier, pandas.Series([None, None])).isna().all(axis=None)
     assert verify_column(verifier, columns[0], json=True)["json"].iloc[0] == verifier.verify(RECEIPT).json.decode()
-    for wrong in (pandas.Series([1, 2]), pandas.DataFrame({"a": [RECEIPT]}), pandas.Index([RECEIPT]), [RECEIPT], RECEIPT):
+    for wrong in (
+        pandas.Series([1, 2]),
+        pandas.DataFrame({"a": [RECEIPT]}),
+        pandas.Index([RECEIPT]),
+        [RECEIPT],
+        RECEIPT,
+    ):
         with pytest.raises(TypeError):
             verify_column(verifier, wrong)
 
@@ -1063,7 +1093,13 @@ def test_the_generated_files_are_what_the_tables_say():
 
 def test_types():
     pytest.importorskip("mypy")
-    done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", "/dev/null"], cwd=PACKAGE, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--cache-dir", "/dev/null"],
+        cwd=PACKAGE,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -1130,7 +1166,9 @@ def test_a_wheel_has_the_library_and_needs_nothing(wheel, tmp_path):
     assert "-py3-none-manylinux_2_" in wheel.name
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv/bin/python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-cache-dir", wheel], check=True, timeout=300)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-cache-dir", wheel], check=True, timeout=300
+    )
     code = """
         import json, sys
         import receiptkit
@@ -1142,7 +1180,9 @@ def test_a_wheel_has_the_library_and_needs_nothing(wheel, tmp_path):
         """
     (tmp_path / "policy").write_text(json.dumps(POLICY))
     (tmp_path / "receipt").write_bytes(RECEIPT)
-    environment = {name: value for name, value in os.environ.items() if name not in ("RECEIPTKIT_LIBRARY", "PYTHONPATH")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("RECEIPTKIT_LIBRARY", "PYTHONPATH")
+    }
     done = subprocess.run(
         [python, "-I", "-c", textwrap.dedent(code), "policy", "receipt"],
         cwd=tmp_path,

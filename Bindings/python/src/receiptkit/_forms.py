@@ -28,10 +28,8 @@ def document(policy: Union[None, str, bytes, Mapping[str, Any]], members: Dict[s
 
 def text_of(value: Union[str, bytes, Mapping[str, Any]], name: str) -> bytes:
     """A mapping, or JSON text, as JSON text."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass")
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value)
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        return receipt_bytes(value)
     if isinstance(value, Mapping):
         return encoded(value)
     raise TypeError(f"{name} is a mapping or JSON text, not {type(value).__name__}")
@@ -134,14 +132,15 @@ def markers(name: str, values: Iterable[Tuple[str, str]]) -> List[Dict[str, str]
 
 
 def receipt_bytes(receipt: Any) -> bytes:
-    """A receipt of any type that has bytes. A copy of what the caller could change meanwhile."""
-    if isinstance(receipt, bytes):
+    """A receipt of any type that has bytes."""
+    if type(receipt) is bytes:
         return receipt
     if isinstance(receipt, str):
         # What is no Unicode is no receipt: the library says so in its verdict.
-        return receipt.encode("utf-8", "surrogatepass")
-    if isinstance(receipt, (bytearray, memoryview)):
-        return bytes(receipt)
+        return str.encode(receipt, "utf-8", "surrogatepass")
+    if isinstance(receipt, (bytes, bytearray, memoryview)):
+        # A copy: it cannot change meanwhile, and has the length that it says, which a subclass need not have.
+        return memoryview(receipt).tobytes()
     raise TypeError(f"a receipt is bytes or a text, not {type(receipt).__name__}")
 
 

@@ -45,7 +45,7 @@ class WithPolicy:
         unstated_environment: Optional[str] = None,
         maximum_byte_count: Optional[int] = None,
     ) -> None:
-        """Creates one from a policy: a mapping or JSON text with the names of the document, or these arguments.
+        """Creates one from a policy: a mapping or JSON text with the names of the document, or arguments.
 
         Args:
             policy: The document (`Schemas/receiptkit/policy.schema.json`), in place of all others.

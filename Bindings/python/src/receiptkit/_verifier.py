@@ -124,7 +124,7 @@ class Verifier(_Handle, WithPolicy):
         if status != 0:
             raise self._failure(status, text)
         lines = text.split(b"\n")
-        if len(lines) != count + 1 or any(each > 2 for each in statuses):
+        if len(lines) != count + 1 or max(statuses) > 2:
             raise ReceiptKitError(
                 "internal-fault", f"The library answered {len(lines) - 1} verdicts on {count} receipts.", 70
             )
@@ -167,7 +167,7 @@ class Verifier(_Handle, WithPolicy):
         return type(self), (self._policy,)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {'closed' if self._handle == 0 else self._handle}>"
+        return f"<{type(self).__name__} {getattr(self, '_handle', 0) or 'closed'}>"
 
 
 def _chunks(receipts: Iterable[Receipt]) -> Iterator[List[bytes]]:
@@ -230,7 +230,7 @@ class Signer(_Handle):
         raise TypeError("a Signer has a private key, so it cannot be pickled")
 
     def __repr__(self) -> str:
-        return f"<Signer {'closed' if self._handle == 0 else self._handle}>"
+        return f"<Signer {getattr(self, '_handle', 0) or 'closed'}>"
 
 
 def inspect(receipt: Receipt, redact: bool = False) -> UnverifiedInspection:
