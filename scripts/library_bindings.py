@@ -206,7 +206,7 @@ class Python:
         """What makes the value of an attribute of a JSON value; empty if that is the value."""
         name = {"Instant": "instant", "Count": "count"}.get(member.type, "")
         if member.type in self.answers.models:
-            name = f"{self.name(member.type)}.from_json"
+            name = f"{self.name(member.type)}._of"
         elif member.type in self.answers.enumerations:
             name = self.name(member.type)
         return name
@@ -217,13 +217,30 @@ class Python:
         text += '"""What the library answers."""\n\nfrom __future__ import annotations\n\n'
         text += "from dataclasses import dataclass\nfrom datetime import datetime\n"
         text += "from typing import Any, Mapping, Optional, Tuple\n\n"
-        text += "from ._documents import Document, Part, VerdictDocument, Word, count, each, instant\n\n__all__ = [\n"
+        text += "from ._documents import (\n"
+        imported = (
+            "FALSE",
+            "OPTIONAL",
+            "REQUIRED",
+            "Document",
+            "Elements",
+            "Part",
+            "VerdictDocument",
+            "Word",
+            "count",
+            "instant",
+        )
+        text += "".join(f"    {name},\n" for name in imported) + ")\n\n__all__ = [\n"
         text += "".join(f'    "{name}",\n' for name in names) + "]\n"
         for enumeration in self.answers.enumerations.values():
             text += self.enumeration(enumeration)
         for model in self.answers.models.values():
             if not model.is_document:
                 text += self.part(model)
+        text += "\n\n# Where the attributes of the parts come from.\n"
+        for model in self.answers.models.values():
+            if not model.is_document:
+                text += self.part_members(model)
         for model in self.answers.models.values():
             if model.is_document:
                 text += self.document(model)
@@ -239,35 +256,26 @@ class Python:
         return text
 
     def part(self, model: Model) -> str:
-        """A part, which is made of JSON as a whole.
-
-        It has no defaults, with which a class cannot have slots before Python 3.10.
-        """
+        """A part. It has no defaults, with which a class cannot have slots before Python 3.10."""
         text = f"\n\n@dataclass(frozen=True)\nclass {self.name(model.name)}(Part):\n{docstring(model.text, '    ')}\n"
         text += (
             "    __slots__ = (\n" + "".join(f'        "{snake(each.name)}",\n' for each in model.members) + "    )\n"
         )
         for member in model.members:
             text += f"\n    {snake(member.name)}: {self.type(member)}\n" + docstring(member.text, "    ")
-        text += f"\n    @classmethod\n    def from_json(cls, members: Mapping[str, Any]) -> {self.name(model.name)}:\n"
-        text += '        """Returns what the members of a JSON object say. Others than those above are left out."""\n'
-        text += "        get = members.get\n        return cls(\n"
-        for member in model.members:
-            text += f"            {self.part_value(member)},\n"
-        return text + "        )\n"
+        return text
 
-    def part_value(self, member: Member) -> str:
-        value = f'get("{member.name}")' if member.is_optional else f'members["{member.name}"]'
-        decoder = self.decoder(member)
-        if member.name == PYTHON_FALSE:
-            return f"{value} is True"
-        if member.is_array:
-            value = f"each({decoder or 'None'}, {value})"
-            return value if member.is_optional else f"{value} or ()"
-        if decoder and member.is_optional:
-            # A purchase has many of them: a call of a function for each would take half of the time.
-            return f"None if (value := {value}) is None else {decoder}(value)"
-        return f"{decoder}({value})" if decoder else value
+    def part_members(self, model: Model) -> str:
+        """Where the attributes of a part come from."""
+        text = f"{self.name(model.name)}._form = {{\n"
+        for member in model.members:
+            decoder, need = self.decoder(member) or "None", "OPTIONAL" if member.is_optional else "REQUIRED"
+            if member.name == PYTHON_FALSE:
+                decoder, need = "None", "FALSE"
+            elif member.is_array:
+                decoder = f"Elements({decoder})"
+            text += f'    "{snake(member.name)}": ("{member.name}", {decoder}, {need}),\n'
+        return text + "}\n"
 
     def document(self, model: Model) -> str:
         """A document is decoded when it is asked, and only once."""
@@ -285,7 +293,7 @@ class Python:
                 suffix = "" if member.is_optional else " or ()"
                 elements = f"Tuple[{PYTHON_SCALARS.get(member.type) or self.name(member.type)}, ...]"
                 text += f"        value: Optional[{elements}] = "
-                text += f'self._elements("{member.name}", {decoder or "None"})\n        return value{suffix}\n'
+                text += f'self._decoded("{member.name}", Elements({decoder or "None"}))\n        return value{suffix}\n'
             elif decoder:
                 call = f'self._decoded("{member.name}", {decoder})'
                 if not member.is_optional:
@@ -336,9 +344,9 @@ class Python:
             type = self.POLICY_MEMBERS.get(member.name, (self.POLICY_TYPES[member.type],))[0]
             text += f"        {snake(member.name)}: Optional[{type}] = None,\n"
         text += "    ) -> None:\n"
-        text += '        """Creates one from a policy: a mapping or JSON text with the names of the document, or arguments.\n\n'
-        text += "        Args:\n            policy: The document (`Schemas/receiptkit/policy.schema.json`), in place of all "
-        text += "others.\n"
+        text += '        """Creates one from a policy: a mapping or JSON text with the names of the document, '
+        text += "or arguments.\n\n        Args:\n"
+        text += "            policy: The document (`Schemas/receiptkit/policy.schema.json`), in place of all others.\n"
         for member in members:
             default = {"true": "True", "false": "False"}.get(member.default, member.default)
             default = f" The default is `{default}`." if default and default != "[]" else ""

@@ -166,6 +166,24 @@ def test_only_a_verdict_of_the_library_is_believed():
         assert contradiction.grants_access
 
 
+def test_a_part_of_json():
+    members = {"code": "malformed", "message": "It is.", "unheard": 1}
+    reason = receiptkit.Reason.from_json(members)
+    members["code"] = "other"
+    assert reason == receiptkit.Reason("malformed", "It is.", None) and hash(reason)
+    assert dataclasses.asdict(reason) == {"code": "malformed", "message": "It is.", "place": None}
+    assert dataclasses.replace(reason, place="here").place == "here" and copy.copy(reason) == reason
+    assert repr(reason) == "Reason(code='malformed', message='It is.', place=None)"
+    with pytest.raises(AttributeError, match="unheard"):
+        assert reason.unheard
+    with pytest.raises(receiptkit.ReceiptKitError, match="message"):
+        assert receiptkit.Reason.from_json({"code": "x"}).message
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        receiptkit.Purchase.from_json({}).grants_access = True
+    for given, granted in (({}, False), ({"grantsAccess": 1}, False), ({"grantsAccess": True}, True)):
+        assert receiptkit.Purchase.from_json(given).grants_access is granted
+
+
 def test_words_that_are_not_known_are_kept():
     word = Standing("paused")
     assert word == "paused" and f"{word}" == str(word) == "paused" and word in {"paused"}

@@ -89,17 +89,61 @@ def count(value: Any) -> int:
     return int(value)
 
 
-def each(decode: Optional[Callable[[Any], Any]], values: Optional[List[Any]]) -> Any:
-    """The elements of a member, `None` if it is absent."""
-    if values is None:
-        return None
-    return tuple(map(decode, values)) if decode else tuple(values)
+class Elements:
+    """The values of the elements of a list."""
+
+    __slots__ = ("_decode",)
+
+    def __init__(self, decode: Optional[Callable[[Any], Any]]) -> None:
+        self._decode = decode
+
+    def __call__(self, values: List[Any]) -> Tuple[Any, ...]:
+        return tuple(map(self._decode, values)) if self._decode else tuple(values)
+
+
+# Whether a member may be absent. One of the last kind is a permission, which is absent unless it is given.
+OPTIONAL, REQUIRED, FALSE = range(3)
 
 
 class Part:
-    """A part of an answer."""
+    """A part of an answer.
 
-    __slots__: Tuple[str, ...] = ()
+    Of one that was made of JSON an attribute is decoded when it is first read, as most are never read.
+    """
+
+    __slots__: Tuple[str, ...] = ("_members",)
+    # The member of each attribute, what decodes it, and whether it may be absent.
+    _form: Dict[str, Tuple[str, Optional[Callable[[Any], Any]], int]]
+
+    @classmethod
+    def from_json(cls: Type[T], members: Mapping[str, Any]) -> T:
+        """Returns the part that is described by the members of a JSON object."""
+        part: T = cls._of(dict(members))  # type: ignore[attr-defined]
+        return part
+
+    @classmethod
+    def _of(cls: Type[T], members: Mapping[str, Any]) -> T:
+        """The same of members that nobody changes."""
+        part = object.__new__(cls)
+        object.__setattr__(part, "_members", members)
+        return part
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            form = self._form.get(name)
+            if form is None:
+                raise AttributeError(f"a {type(self).__name__} has no attribute {name!r}")
+            member, decode, need = form
+            value = self._members.get(member)
+            if need == FALSE:
+                value = value is True
+            elif value is not None:
+                value = decode(value) if decode else value
+            elif need == REQUIRED:
+                raise ReceiptKitError("internal-fault", f"The library did not answer the member {member}.", 70)
+            object.__setattr__(self, name, value)
+            return value
 
     def __reduce__(self) -> Any:
         # Those who may not be changed cannot be filled after they were made, as pickle would.
@@ -154,9 +198,6 @@ class Document:
         if value is None:
             raise ReceiptKitError("internal-fault", f"The library did not answer the member {name}.", 70)
         return value
-
-    def _elements(self, name: str, decode: Optional[Callable[[Any], T]]) -> Optional[Tuple[T, ...]]:
-        return self._decoded(name, lambda values: each(decode, values))
 
     def __bool__(self) -> bool:
         raise TypeError(f"whether {type(self).__name__} is true depends on what is asked: use its attributes")

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Mapping, Optional, Tuple
 
-from ._documents import Document, Part, VerdictDocument, Word, count, each, instant
+from ._documents import (
+    FALSE,
+    OPTIONAL,
+    REQUIRED,
+    Document,
+    Elements,
+    Part,
+    VerdictDocument,
+    Word,
+    count,
+    instant,
+)
 
 __all__ = [
     "Assurance",
@@ -135,16 +146,6 @@ class Reason(Part):
     place: Optional[str]
     """The place: a byte offset, an attribute, a JSON path, a certificate."""
 
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> Reason:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            members["code"],
-            members["message"],
-            get("place"),
-        )
-
 
 @dataclass(frozen=True)
 class ReceiptSigner(Part):
@@ -172,18 +173,6 @@ class ReceiptSigner(Part):
 
     involves_sha1: bool
     """`true` if the signature, or one in the chain, is over SHA-1."""
-
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> ReceiptSigner:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            members["subject"],
-            members["sha256"],
-            get("rootSha256"),
-            members["algorithm"],
-            members["involvesSha1"],
-        )
 
 
 @dataclass(frozen=True)
@@ -328,46 +317,6 @@ class Purchase(Part):
     remaining_quantity: Optional[int]
     """The quantity to grant: what was bought and not refunded."""
 
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> Purchase:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            get("transactionId"),
-            get("originalTransactionId"),
-            get("productId"),
-            get("type"),
-            get("quantity"),
-            None if (value := get("purchaseDate")) is None else instant(value),
-            None if (value := get("originalPurchaseDate")) is None else instant(value),
-            None if (value := get("expiresDate")) is None else instant(value),
-            get("isExpired"),
-            None if (value := get("revocationDate")) is None else instant(value),
-            get("revocationReason"),
-            get("revocationType"),
-            get("isUpgraded"),
-            get("inAppOwnershipType"),
-            get("appAccountToken"),
-            get("subscriptionGroupIdentifier"),
-            get("transactionReason"),
-            get("price"),
-            get("currency"),
-            get("storefront"),
-            get("offerType"),
-            get("offerDiscountType"),
-            get("offerPeriod"),
-            get("offerIdentifier"),
-            get("isTrialPeriod"),
-            get("isInIntroOfferPeriod"),
-            get("purchaseToken"),
-            None if (value := get("standing")) is None else Standing(value),
-            None if (value := get("standingSince")) is None else instant(value),
-            None if (value := get("standingUntil")) is None else instant(value),
-            None if (value := get("standingSource")) is None else StandingSource(value),
-            get("grantsAccess") is True,
-            get("remainingQuantity"),
-        )
-
 
 @dataclass(frozen=True)
 class RenewalInfo(Part):
@@ -424,25 +373,6 @@ class RenewalInfo(Part):
     offer_discount_type: Optional[str]
     """The payment mode of the offer."""
 
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> RenewalInfo:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            get("autoRenewStatus"),
-            get("autoRenewProductId"),
-            None if (value := get("renewalDate")) is None else instant(value),
-            get("renewalPrice"),
-            get("currency"),
-            get("expirationIntent"),
-            get("isInBillingRetryPeriod"),
-            None if (value := get("gracePeriodExpiresDate")) is None else instant(value),
-            get("priceIncreaseStatus"),
-            get("offerType"),
-            get("offerIdentifier"),
-            get("offerDiscountType"),
-        )
-
 
 @dataclass(frozen=True)
 class PlayLicense(Part):
@@ -474,19 +404,6 @@ class PlayLicense(Part):
 
     valid_until: Optional[datetime]
     """Until when it is valid."""
-
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> PlayLicense:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            members["responseCode"],
-            members["isLicensed"],
-            members["nonce"],
-            members["versionCode"],
-            members["userId"],
-            None if (value := get("validUntil")) is None else instant(value),
-        )
 
 
 @dataclass(frozen=True)
@@ -535,22 +452,6 @@ class UnpaidPurchase(Part):
     remaining_quantity: Optional[int]
     """0."""
 
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> UnpaidPurchase:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            get("orderId"),
-            get("productId"),
-            members["purchaseState"],
-            None if (value := get("standing")) is None else Standing(value),
-            None if (value := get("standingSince")) is None else instant(value),
-            None if (value := get("standingUntil")) is None else instant(value),
-            None if (value := get("standingSource")) is None else StandingSource(value),
-            get("grantsAccess") is True,
-            get("remainingQuantity"),
-        )
-
 
 @dataclass(frozen=True)
 class EntryCheck(Part):
@@ -566,15 +467,6 @@ class EntryCheck(Part):
 
     answer: str
     """The answer."""
-
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> EntryCheck:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            members["name"],
-            members["answer"],
-        )
 
 
 @dataclass(frozen=True)
@@ -721,42 +613,124 @@ class AuditEntry(Part):
     erasable: Optional[ErasableState]
     """The state of the erasable part."""
 
-    @classmethod
-    def from_json(cls, members: Mapping[str, Any]) -> AuditEntry:
-        """Returns what the members of a JSON object say. Others than those above are left out."""
-        get = members.get
-        return cls(
-            count(members["index"]),
-            instant(members["time"]),
-            members["kind"],
-            get("id"),
-            get("format"),
-            get("notificationType"),
-            get("subtype"),
-            get("receiptSha256"),
-            get("encodingSha256"),
-            get("transactionId"),
-            get("originalTransactionId"),
-            get("productId"),
-            get("bundleId"),
-            get("environment"),
-            None if (value := get("expiresDate")) is None else instant(value),
-            None if (value := get("revocationDate")) is None else instant(value),
-            None if (value := get("verdict")) is None else VerdictWord(value),
-            get("reason"),
-            get("signerSha256"),
-            get("rootSha256"),
-            get("policySha256"),
-            each(EntryCheck.from_json, get("checks")),
-            get("key"),
-            None if (value := get("erased")) is None else count(value),
-            None if (value := get("size")) is None else count(value),
-            None if (value := get("newest")) is None else count(value),
-            None if (value := get("count")) is None else count(value),
-            None if (value := get("previous")) is None else count(value),
-            get("commitment"),
-            None if (value := get("erasable")) is None else ErasableState(value),
-        )
+
+# Where the attributes of the parts come from.
+Reason._form = {
+    "code": ("code", None, REQUIRED),
+    "message": ("message", None, REQUIRED),
+    "place": ("place", None, OPTIONAL),
+}
+ReceiptSigner._form = {
+    "subject": ("subject", None, REQUIRED),
+    "sha256": ("sha256", None, REQUIRED),
+    "root_sha256": ("rootSha256", None, OPTIONAL),
+    "algorithm": ("algorithm", None, REQUIRED),
+    "involves_sha1": ("involvesSha1", None, REQUIRED),
+}
+Purchase._form = {
+    "transaction_id": ("transactionId", None, OPTIONAL),
+    "original_transaction_id": ("originalTransactionId", None, OPTIONAL),
+    "product_id": ("productId", None, OPTIONAL),
+    "type": ("type", None, OPTIONAL),
+    "quantity": ("quantity", None, OPTIONAL),
+    "purchase_date": ("purchaseDate", instant, OPTIONAL),
+    "original_purchase_date": ("originalPurchaseDate", instant, OPTIONAL),
+    "expires_date": ("expiresDate", instant, OPTIONAL),
+    "is_expired": ("isExpired", None, OPTIONAL),
+    "revocation_date": ("revocationDate", instant, OPTIONAL),
+    "revocation_reason": ("revocationReason", None, OPTIONAL),
+    "revocation_type": ("revocationType", None, OPTIONAL),
+    "is_upgraded": ("isUpgraded", None, OPTIONAL),
+    "in_app_ownership_type": ("inAppOwnershipType", None, OPTIONAL),
+    "app_account_token": ("appAccountToken", None, OPTIONAL),
+    "subscription_group_identifier": ("subscriptionGroupIdentifier", None, OPTIONAL),
+    "transaction_reason": ("transactionReason", None, OPTIONAL),
+    "price": ("price", None, OPTIONAL),
+    "currency": ("currency", None, OPTIONAL),
+    "storefront": ("storefront", None, OPTIONAL),
+    "offer_type": ("offerType", None, OPTIONAL),
+    "offer_discount_type": ("offerDiscountType", None, OPTIONAL),
+    "offer_period": ("offerPeriod", None, OPTIONAL),
+    "offer_identifier": ("offerIdentifier", None, OPTIONAL),
+    "is_trial_period": ("isTrialPeriod", None, OPTIONAL),
+    "is_in_intro_offer_period": ("isInIntroOfferPeriod", None, OPTIONAL),
+    "purchase_token": ("purchaseToken", None, OPTIONAL),
+    "standing": ("standing", Standing, OPTIONAL),
+    "standing_since": ("standingSince", instant, OPTIONAL),
+    "standing_until": ("standingUntil", instant, OPTIONAL),
+    "standing_source": ("standingSource", StandingSource, OPTIONAL),
+    "grants_access": ("grantsAccess", None, FALSE),
+    "remaining_quantity": ("remainingQuantity", None, OPTIONAL),
+}
+RenewalInfo._form = {
+    "auto_renew_status": ("autoRenewStatus", None, OPTIONAL),
+    "auto_renew_product_id": ("autoRenewProductId", None, OPTIONAL),
+    "renewal_date": ("renewalDate", instant, OPTIONAL),
+    "renewal_price": ("renewalPrice", None, OPTIONAL),
+    "currency": ("currency", None, OPTIONAL),
+    "expiration_intent": ("expirationIntent", None, OPTIONAL),
+    "is_in_billing_retry_period": ("isInBillingRetryPeriod", None, OPTIONAL),
+    "grace_period_expires_date": ("gracePeriodExpiresDate", instant, OPTIONAL),
+    "price_increase_status": ("priceIncreaseStatus", None, OPTIONAL),
+    "offer_type": ("offerType", None, OPTIONAL),
+    "offer_identifier": ("offerIdentifier", None, OPTIONAL),
+    "offer_discount_type": ("offerDiscountType", None, OPTIONAL),
+}
+PlayLicense._form = {
+    "response_code": ("responseCode", None, REQUIRED),
+    "is_licensed": ("isLicensed", None, REQUIRED),
+    "nonce": ("nonce", None, REQUIRED),
+    "version_code": ("versionCode", None, REQUIRED),
+    "user_id": ("userId", None, REQUIRED),
+    "valid_until": ("validUntil", instant, OPTIONAL),
+}
+UnpaidPurchase._form = {
+    "order_id": ("orderId", None, OPTIONAL),
+    "product_id": ("productId", None, OPTIONAL),
+    "purchase_state": ("purchaseState", None, REQUIRED),
+    "standing": ("standing", Standing, OPTIONAL),
+    "standing_since": ("standingSince", instant, OPTIONAL),
+    "standing_until": ("standingUntil", instant, OPTIONAL),
+    "standing_source": ("standingSource", StandingSource, OPTIONAL),
+    "grants_access": ("grantsAccess", None, FALSE),
+    "remaining_quantity": ("remainingQuantity", None, OPTIONAL),
+}
+EntryCheck._form = {
+    "name": ("name", None, REQUIRED),
+    "answer": ("answer", None, REQUIRED),
+}
+AuditEntry._form = {
+    "index": ("index", count, REQUIRED),
+    "time": ("time", instant, REQUIRED),
+    "kind": ("kind", None, REQUIRED),
+    "id": ("id", None, OPTIONAL),
+    "format": ("format", None, OPTIONAL),
+    "notification_type": ("notificationType", None, OPTIONAL),
+    "subtype": ("subtype", None, OPTIONAL),
+    "receipt_sha256": ("receiptSha256", None, OPTIONAL),
+    "encoding_sha256": ("encodingSha256", None, OPTIONAL),
+    "transaction_id": ("transactionId", None, OPTIONAL),
+    "original_transaction_id": ("originalTransactionId", None, OPTIONAL),
+    "product_id": ("productId", None, OPTIONAL),
+    "bundle_id": ("bundleId", None, OPTIONAL),
+    "environment": ("environment", None, OPTIONAL),
+    "expires_date": ("expiresDate", instant, OPTIONAL),
+    "revocation_date": ("revocationDate", instant, OPTIONAL),
+    "verdict": ("verdict", VerdictWord, OPTIONAL),
+    "reason": ("reason", None, OPTIONAL),
+    "signer_sha256": ("signerSha256", None, OPTIONAL),
+    "root_sha256": ("rootSha256", None, OPTIONAL),
+    "policy_sha256": ("policySha256", None, OPTIONAL),
+    "checks": ("checks", Elements(EntryCheck._of), OPTIONAL),
+    "key": ("key", None, OPTIONAL),
+    "erased": ("erased", count, OPTIONAL),
+    "size": ("size", count, OPTIONAL),
+    "newest": ("newest", count, OPTIONAL),
+    "count": ("count", count, OPTIONAL),
+    "previous": ("previous", count, OPTIONAL),
+    "commitment": ("commitment", None, OPTIONAL),
+    "erasable": ("erasable", ErasableState, OPTIONAL),
+}
 
 
 class Verdict(VerdictDocument):
@@ -776,7 +750,7 @@ class Verdict(VerdictDocument):
     @property
     def reason(self) -> Optional[Reason]:
         """Why it is not valid."""
-        value: Optional[Reason] = self._decoded("reason", Reason.from_json)
+        value: Optional[Reason] = self._decoded("reason", Reason._of)
         return value
 
     @property
@@ -836,7 +810,7 @@ class Verdict(VerdictDocument):
     @property
     def signer(self) -> Optional[ReceiptSigner]:
         """The signer of the receipt."""
-        value: Optional[ReceiptSigner] = self._decoded("signer", ReceiptSigner.from_json)
+        value: Optional[ReceiptSigner] = self._decoded("signer", ReceiptSigner._of)
         return value
 
     @property
@@ -882,19 +856,19 @@ class Verdict(VerdictDocument):
     @property
     def transactions(self) -> Optional[Tuple[Purchase, ...]]:
         """The purchases; empty where the kind has none."""
-        value: Optional[Tuple[Purchase, ...]] = self._elements("transactions", Purchase.from_json)
+        value: Optional[Tuple[Purchase, ...]] = self._decoded("transactions", Elements(Purchase._of))
         return value
 
     @property
     def renewal_info(self) -> Optional[RenewalInfo]:
         """The next renewal."""
-        value: Optional[RenewalInfo] = self._decoded("renewalInfo", RenewalInfo.from_json)
+        value: Optional[RenewalInfo] = self._decoded("renewalInfo", RenewalInfo._of)
         return value
 
     @property
     def license(self) -> Optional[PlayLicense]:
         """A licence of Google Play."""
-        value: Optional[PlayLicense] = self._decoded("license", PlayLicense.from_json)
+        value: Optional[PlayLicense] = self._decoded("license", PlayLicense._of)
         return value
 
     @property
@@ -930,7 +904,7 @@ class Verdict(VerdictDocument):
     @property
     def unpaid_purchases(self) -> Optional[Tuple[UnpaidPurchase, ...]]:
         """Google Play and Huawei: purchases that are not paid for, or no longer."""
-        value: Optional[Tuple[UnpaidPurchase, ...]] = self._elements("unpaidPurchases", UnpaidPurchase.from_json)
+        value: Optional[Tuple[UnpaidPurchase, ...]] = self._decoded("unpaidPurchases", Elements(UnpaidPurchase._of))
         return value
 
 
@@ -972,13 +946,13 @@ class UnverifiedInspection(Document):
     @property
     def digest_algorithms(self) -> Optional[Tuple[str, ...]]:
         """App receipt: object identifiers."""
-        value: Optional[Tuple[str, ...]] = self._elements("digestAlgorithms", None)
+        value: Optional[Tuple[str, ...]] = self._decoded("digestAlgorithms", Elements(None))
         return value
 
     @property
     def signer_infos(self) -> Optional[Tuple[Mapping[str, Any], ...]]:
         """App receipt: the signers, with object identifiers of the algorithms."""
-        value: Optional[Tuple[Mapping[str, Any], ...]] = self._elements("signerInfos", None)
+        value: Optional[Tuple[Mapping[str, Any], ...]] = self._decoded("signerInfos", Elements(None))
         return value
 
     @property
@@ -990,7 +964,7 @@ class UnverifiedInspection(Document):
     @property
     def in_app_purchases(self) -> Optional[Tuple[Any, ...]]:
         """App receipt: the attributes of each purchase."""
-        value: Optional[Tuple[Any, ...]] = self._elements("inAppPurchases", None)
+        value: Optional[Tuple[Any, ...]] = self._decoded("inAppPurchases", Elements(None))
         return value
 
     @property
@@ -1026,7 +1000,7 @@ class UnverifiedInspection(Document):
     @property
     def certificates(self) -> Optional[Tuple[Any, ...]]:
         """The certificates, from the signer's."""
-        value: Optional[Tuple[Any, ...]] = self._elements("certificates", None)
+        value: Optional[Tuple[Any, ...]] = self._decoded("certificates", Elements(None))
         return value
 
     @property
@@ -1098,7 +1072,7 @@ class ProofCheck(Document):
     @property
     def entry(self) -> Optional[AuditEntry]:
         """The entry: an `audit-entry` without `type` and `version`."""
-        value: Optional[AuditEntry] = self._decoded("entry", AuditEntry.from_json)
+        value: Optional[AuditEntry] = self._decoded("entry", AuditEntry._of)
         return value
 
 
@@ -1128,7 +1102,7 @@ class Version(Document):
     @property
     def traits(self) -> Tuple[str, ...]:
         """The options of the build."""
-        value: Optional[Tuple[str, ...]] = self._elements("traits", None)
+        value: Optional[Tuple[str, ...]] = self._decoded("traits", Elements(None))
         return value or ()
 
     @property

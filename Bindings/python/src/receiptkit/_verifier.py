@@ -8,7 +8,7 @@ import json
 import weakref
 from array import array
 from itertools import accumulate
-from typing import Any, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Type, TypeVar, Union
 
 from . import _forms as forms
 from ._errors import ClosedError, InvalidInput, NotValidError, PolicyError, ReceiptKitError
