@@ -971,17 +971,20 @@ def test_arrow_of_more_rows_than_one_call_takes(verifier, monkeypatch):
     pyarrow = pytest.importorskip("pyarrow")
     from receiptkit import columns
 
-    monkeypatch.setattr(columns, "BATCH_COUNT", 5)
     column = pyarrow.array([RECEIPT, b"x", None] * 9, pyarrow.binary()).slice(1)
-    found = [row and row["verdict"] for row in columns.verify_column(verifier, column).to_pylist()]
-    assert found == (["valid", "invalid", None] * 9)[1:]
+    for count, size in ((5, 1 << 25), (100, 1), (100, 3 * len(RECEIPT)), (1, 0)):
+        monkeypatch.setattr(columns, "BATCH_COUNT", count)
+        monkeypatch.setattr(columns, "BATCH_BYTES", size)
+        found = [row and row["verdict"] for row in columns.verify_column(verifier, column).to_pylist()]
+        assert found == (["valid", "invalid", None] * 9)[1:]
 
 
-def test_arrow_whose_offsets_lead_elsewhere(verifier):
+def test_arrow_whose_offsets_lead_elsewhere(verifier, monkeypatch):
     """No input may read other memory than its own."""
     pyarrow = pytest.importorskip("pyarrow")
     import struct
 
+    from receiptkit import columns
     from receiptkit.columns import verify_column
 
     for offsets in ((0, 1 << 30, 4), (0, 8, 4), (-8, 2, 4), (0, 2, 1 << 30), (4, 2, 0), (0, -1, 4)):
@@ -996,6 +999,13 @@ def test_arrow_whose_offsets_lead_elsewhere(verifier):
         offsets[:] = struct.pack("3i", *changed)
         with pytest.raises((ValueError, receiptkit.ReceiptKitError)):
             verify_column(verifier, column)
+    with monkeypatch.context() as patch:
+        # The last offset of a call, though not that of the column.
+        patch.setattr(columns, "BATCH_COUNT", 1)
+        for changed in ((0, 1 << 30, 4), (0, 5, 4), (-8, 2, 4)):
+            offsets[:] = struct.pack("3i", *changed)
+            with pytest.raises((ValueError, receiptkit.ReceiptKitError)):
+                columns.verify_column(verifier, column)
     offsets[:] = struct.pack("3i", 0, 2, 4)
     assert [row["verdict"] for row in verify_column(verifier, column).to_pylist()] == ["invalid"] * 2
 
@@ -1119,6 +1129,42 @@ def test_types():
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_of_a_program(tmp_path):
+    pytest.importorskip("mypy")
+    program = """
+        from receiptkit import Standing, Verifier
+        verifier = Verifier(bundle_ids=["com.example.app"], maximum_age=5)
+        verdict = verifier.verify(b"receipt")
+        reveal_type(verdict.grants_access)
+        reveal_type(verdict.standing)
+        reveal_type(verdict.active_purchases[0].expires_date)
+        reveal_type(verdict.transactions)
+        reveal_type(verifier.verify_many([b"a", "b"]))
+        Verifier(bundle_id="com.example.app")
+        verdict.active_purchases[0].unheard
+        verdict.is_valid = True
+        verifier.verify(5)
+        """
+    (tmp_path / "program.py").write_text(textwrap.dedent(program))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", "program.py"],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(PACKAGE / "src")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    revealed = [line.split('type is "')[1].strip('"') for line in done.stdout.splitlines() if "Revealed" in line]
+    assert revealed[0] == "bool" and "Standing" in revealed[1] and "datetime" in revealed[2], done.stdout
+    assert revealed[2].endswith("None") and "Purchase, ..." in revealed[3] and "list[" in revealed[4], done.stdout
+    wrong = [
+        int(line.split(":")[1])
+        for line in done.stdout.splitlines()
+        if line.startswith("program.py") and "error" in line
+    ]
+    assert wrong == [10, 11, 12, 13], done.stdout
 
 
 def test_every_public_name_is_documented():

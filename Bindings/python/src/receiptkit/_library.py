@@ -29,6 +29,8 @@ class _Text(ctypes.Structure):
     _fields_ = [("bytes", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
+# string_at has an int for the length.
+_LONGEST_STRING = 2**31 - 1
 _Slot = Tuple[_Text, Any]
 
 
@@ -87,7 +89,7 @@ class Library:
         try:
             status = function(*arguments, reference)
             length = text.length
-            return status, ctypes.string_at(text.bytes, length) if length else b""
+            return status, _bytes_at(text.bytes, length) if length else b""
         finally:
             self._free(reference)
             texts.append(slot)
@@ -110,6 +112,12 @@ class Library:
         statuses = array("B", bytes(count))
         status, text = self.call(self.verify_batch, handle, receipts, offsets, count, statuses.buffer_info()[0])
         return status, statuses, text
+
+
+def _bytes_at(address: int, length: int) -> bytes:
+    if length <= _LONGEST_STRING:
+        return ctypes.string_at(address, length)
+    return bytes((ctypes.c_char * length).from_address(address))
 
 
 def failure(status: int, text: bytes, type: Type[ReceiptKitError] = InvalidInput) -> ReceiptKitError:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence, Tuple
 
 from ._errors import ClosedError
-from ._verifier import BATCH_COUNT, Verifier
+from ._verifier import BATCH_BYTES, BATCH_COUNT, Verifier
 
 if TYPE_CHECKING:
     from ._verdict import Verdict
@@ -215,14 +216,19 @@ def _verdicts(verifier: Verifier, column: Any, is_large: bool) -> List[Verdict]:
     raw = memoryview(offsets_buffer)[column.offset * width : (column.offset + count + 1) * width]
     # From here on they are a copy, which nobody changes.
     offsets, address = _widened(raw, is_large)
-    # The library refuses offsets that do not ascend, so that all are within the data if the last is.
-    if len(offsets) != count + 1 or int(offsets[-1]) > (data.size if data is not None else 0):
-        raise ValueError("the offsets of the column lead out of its data")
+    if len(offsets) != count + 1:
+        raise ValueError("the column has fewer offsets than values")
+    size = data.size if data is not None else 0
+    start_of_data = data.address if size else 0
     verdicts: List[Verdict] = []
-    start_of_data = data.address if data is not None and data.size else 0
-    for start in range(0, count, BATCH_COUNT):
-        part = min(BATCH_COUNT, count - start)
-        verdicts += verifier._verify_joined(start_of_data, address + 8 * start, part)
+    start = 0
+    while start < count:
+        end = bisect_right(offsets, int(offsets[start]) + BATCH_BYTES, start + 1, min(count, start + BATCH_COUNT))
+        # The library refuses offsets of a call that do not ascend, so that all are within the data if the last is.
+        if int(offsets[end]) > size:
+            raise ValueError("the offsets of the column lead out of its data")
+        verdicts += verifier._verify_joined(start_of_data, address + 8 * start, end - start)
+        start = end
     # They are read until here.
     del offsets
     return verdicts
