@@ -176,6 +176,7 @@ PYTHON_FALSE = "grantsAccess"
 
 def docstring(text: str, indent: str) -> str:
     """A text as a docstring, its first sentence on a line of its own if it has more."""
+    text = text.replace("`true`", "`True`").replace("`false`", "`False`")
     first, _, rest = text.partition(". ")
     paragraphs = [first + ".", rest] if rest and len(text) > 100 - len(indent) else [text]
     lines = [line for each in paragraphs for line in [*textwrap.wrap(each, 110 - len(indent)), ""]][:-1]

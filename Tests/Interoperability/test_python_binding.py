@@ -1178,6 +1178,17 @@ def test_every_public_name_is_documented():
                     assert part.__doc__, f"{name}.{member}"
 
 
+def test_the_samples_of_the_readme():
+    text = (PACKAGE / "README.md").read_text()
+    names = {}
+    for sample in [each.split("```")[0] for each in text.split("```python\n")[1:]]:
+        exec(compile(sample, "README.md", "exec"), names)
+    names["verifier"] = Verifier(ACTIVE.policy)
+    assert names["purchases"](ACTIVE.receipt) == [(f"{APP}.coins", 3)] and names["purchases"](b"x") == []
+    pyarrow = pytest.importorskip("pyarrow")
+    assert names["verdicts"](pyarrow.array([ACTIVE.receipt])).to_pylist()[0]["active_product_ids"] == [f"{APP}.coins"]
+
+
 def test_the_parity_program():
     samples = [GOOD, ACTIVE, *list(SAMPLES.values())[::40]]
     lines = [{"policy": each.policy, "receipts": [base64.b64encode(each.receipt).decode(), "eA=="]} for each in samples]

@@ -172,7 +172,7 @@ class ReceiptSigner(Part):
     """The signature algorithm, such as `ES256`."""
 
     involves_sha1: bool
-    """`true` if the signature, or one in the chain, is over SHA-1."""
+    """`True` if the signature, or one in the chain, is over SHA-1."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class Purchase(Part):
     """When the subscription expires or renews."""
 
     is_expired: Optional[bool]
-    """`true` if that was before the policy's instant, or before now."""
+    """`True` if that was before the policy's instant, or before now."""
 
     revocation_date: Optional[datetime]
     """When it was refunded or revoked."""
@@ -252,7 +252,7 @@ class Purchase(Part):
     """The kind of revocation, such as `REFUND_FULL`."""
 
     is_upgraded: Optional[bool]
-    """`true` if the customer upgraded to another subscription."""
+    """`True` if the customer upgraded to another subscription."""
 
     in_app_ownership_type: Optional[str]
     """`PURCHASED`, `FAMILY_SHARED` or `ASSIGNED`."""
@@ -288,10 +288,10 @@ class Purchase(Part):
     """The promotional offer or offer code."""
 
     is_trial_period: Optional[bool]
-    """App receipts: `true` if it is a free trial."""
+    """App receipts: `True` if it is a free trial."""
 
     is_in_intro_offer_period: Optional[bool]
-    """App receipts: `true` if it is at an introductory price."""
+    """App receipts: `True` if it is at an introductory price."""
 
     purchase_token: Optional[str]
     """The text that identifies the purchase to Google Play and Huawei."""
@@ -312,7 +312,7 @@ class Purchase(Part):
     """The statement from which it follows."""
 
     grants_access: bool
-    """`true` if it is active: grant it."""
+    """`True` if it is active: grant it."""
 
     remaining_quantity: Optional[int]
     """The quantity to grant: what was bought and not refunded."""
@@ -356,7 +356,7 @@ class RenewalInfo(Part):
     """Why it expired: 1 cancelled, 2 the charge failed, 3 price increase, 4 not for sale, 5 other."""
 
     is_in_billing_retry_period: Optional[bool]
-    """`true` if the App Store is still trying to charge."""
+    """`True` if the App Store is still trying to charge."""
 
     grace_period_expires_date: Optional[datetime]
     """When the billing grace period ends."""
@@ -391,7 +391,7 @@ class PlayLicense(Part):
     """The code on the wire."""
 
     is_licensed: bool
-    """`true` if the user has a licence."""
+    """`True` if the user has a licence."""
 
     nonce: int
     """The app's own number of the request."""
@@ -447,7 +447,7 @@ class UnpaidPurchase(Part):
     """The statement from which it follows."""
 
     grants_access: bool
-    """`false`: it is not paid for."""
+    """`False`: it is not paid for."""
 
     remaining_quantity: Optional[int]
     """0."""
@@ -755,7 +755,7 @@ class Verdict(VerdictDocument):
 
     @property
     def retryable(self) -> Optional[bool]:
-        """Undetermined: `true` if trying again later may give an answer."""
+        """Undetermined: `True` if trying again later may give an answer."""
         value: Optional[bool] = self._members().get("retryable")
         return value
 
@@ -767,7 +767,7 @@ class Verdict(VerdictDocument):
 
     @property
     def environment_proven(self) -> Optional[bool]:
-        """`false` where the environment is a claim that the signature does not cover."""
+        """`False` where the environment is a claim that the signature does not cover."""
         value: Optional[bool] = self._members().get("environmentProven")
         return value
 
@@ -797,7 +797,7 @@ class Verdict(VerdictDocument):
 
     @property
     def is_expired(self) -> Optional[bool]:
-        """`true` if that was before the policy's instant, or before now."""
+        """`True` if that was before the policy's instant, or before now."""
         value: Optional[bool] = self._members().get("isExpired")
         return value
 
@@ -885,13 +885,13 @@ class Verdict(VerdictDocument):
 
     @property
     def auto_renewing(self) -> Optional[bool]:
-        """Google Play and Huawei: `true` if a subscription renews."""
+        """Google Play and Huawei: `True` if a subscription renews."""
         value: Optional[bool] = self._members().get("autoRenewing")
         return value
 
     @property
     def acknowledged(self) -> Optional[bool]:
-        """Google Play: `true` if the app acknowledged the purchase."""
+        """Google Play: `True` if the app acknowledged the purchase."""
         value: Optional[bool] = self._members().get("acknowledged")
         return value
 
@@ -915,7 +915,7 @@ class UnverifiedInspection(Document):
 
     @property
     def verified(self) -> bool:
-        """`false`."""
+        """`False`."""
         value: bool = self._members()["verified"]
         return value
 
@@ -1041,7 +1041,7 @@ class ProofCheck(Document):
 
     @property
     def proven(self) -> bool:
-        """`true` if the proof proves its entry."""
+        """`True` if the proof proves its entry."""
         value: bool = self._members()["proven"]
         return value
 
@@ -1113,6 +1113,6 @@ class Version(Document):
 
     @property
     def fixed_key_tables(self) -> Optional[bool]:
-        """`true` if signatures of a key that is met often are verified faster."""
+        """`True` if signatures of a key that is met often are verified faster."""
         value: Optional[bool] = self._members().get("fixedKeyTables")
         return value
