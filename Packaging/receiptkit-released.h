@@ -8,7 +8,8 @@
  * Schemas/receipt-tool describes: `verdict`, `inspection`, `signed-receipt`, `audit-check`, `version` and `error`.
  *
  * Statuses. Each function returns the exit code that the command has for the same result: 0 alone means success, and of a
- * verification that the receipt is valid. With a status of RECEIPTKIT_USAGE or more, `result` is an object `error`.
+ * verification that the receipt is valid. With a status of RECEIPTKIT_USAGE or more, `result` is an object `error`; so it is if
+ * receiptkit_inspect returns RECEIPTKIT_INVALID, for bytes that are no receipt.
  *
  * Threads. Every function may be called from any number of threads at once, with the same handle, too. A handle may be
  * freed while other threads use it: their calls finish, and later ones return RECEIPTKIT_USAGE. The library has no threads
@@ -76,7 +77,8 @@ int32_t receiptkit_verifier_create(
     const char *policy, size_t policy_length, receiptkit_handle *verifier, receiptkit_text *result);
 
 /*
- * Verifies a receipt of any kind, as a file that receipt-tool reads would have it. `result` is the object `verdict`, without
+ * Verifies a receipt of any kind, as a file that receipt-tool reads would have it; of one that is longer than the policy's
+ * `maximumByteCount` no more is read than that. `result` is the object `verdict`, without
  * `source`. The standing of a purchase is that at the policy's instant, or now.
  */
 int32_t receiptkit_verify(
@@ -84,9 +86,11 @@ int32_t receiptkit_verify(
 
 /*
  * Verifies receipts on all processors. They stand one after another in `receipts`: the one with the number i is from
- * offsets[i] up to offsets[i + 1], so that there are count + 1 offsets, in ascending order.
+ * offsets[i] up to offsets[i + 1], so that there are count + 1 offsets. That they ascend is checked; that the last one lies
+ * within `receipts` cannot be, and is up to the caller.
  *
- * `result` has the verdict on each on a line of its own, in order. `statuses`, unless NULL, has room for count bytes: it gets
+ * `result` has the verdict on each on a line of its own, in order, and a line feed after each. Standing is evaluated at one
+ * instant for all. `statuses`, unless NULL, has room for count bytes: it gets
  * RECEIPTKIT_VALID, RECEIPTKIT_INVALID or RECEIPTKIT_UNDETERMINED for each. The function returns 0 if all were verified,
  * whatever the verdicts.
  */

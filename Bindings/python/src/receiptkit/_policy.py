@@ -27,6 +27,7 @@ class WithPolicy:
         trust: Optional[Iterable[Certificate]] = None,
         intermediates: Optional[Iterable[Certificate]] = None,
         xcode_certificates: Optional[Iterable[Certificate]] = None,
+        admit_xcode: Optional[bool] = None,
         require_current: Optional[bool] = None,
         kinds: Optional[Iterable[str]] = None,
         algorithms: Optional[Iterable[str]] = None,
@@ -59,6 +60,8 @@ class WithPolicy:
             intermediates: The certificates of issuers that receipts do not embed, in the same forms.
             xcode_certificates: The certificates of the Xcodes whose test data is accepted, in the same forms.
                 It proves no purchase, so never in production.
+            admit_xcode: Whether the app receipts that every Xcode signs are accepted, without a certificate of
+                one's own. They prove no purchase either. The default is `False`.
             require_current: Whether a receipt is valid only if a purchase in it is active. The default is
                 `False`.
             kinds: The accepted kinds of receipt; all if empty.
@@ -97,6 +100,8 @@ class WithPolicy:
             members["intermediates"] = forms.certificates("intermediates", intermediates)
         if xcode_certificates is not None:
             members["xcodeCertificates"] = forms.certificates("xcode_certificates", xcode_certificates)
+        if admit_xcode is not None:
+            members["admitXcode"] = forms.flag("admit_xcode", admit_xcode)
         if require_current is not None:
             members["requireCurrent"] = forms.flag("require_current", require_current)
         if kinds is not None:
