@@ -17,7 +17,8 @@ What is as with Apple's class
   it states none, now.
 * In production ``app_apple_id`` is required, and must be that of notifications, app transactions and realtime requests.
 * The status is that which Apple's class has for the same data. Of a chain that leads to no root, has expired or is not
-  meant for receipts that is ``VERIFICATION_FAILURE``: Apple's class never uses ``INVALID_CHAIN``.
+  meant for receipts that is ``VERIFICATION_FAILURE``: Apple's class never uses ``INVALID_CHAIN``. In production sandbox
+  data is refused with ``INVALID_APP_IDENTIFIER`` where it should state the app's identifier and does not.
 * Signed parts of a notification are returned as text. They were verified with it, see below.
 
 What is stricter
@@ -55,7 +56,6 @@ Threads may share a verifier.
 import base64
 import datetime
 import json
-import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, Union, get_args, get_origin
 
@@ -93,8 +93,10 @@ _STATUSES = {
     "wrong-app": VerificationStatus.INVALID_APP_IDENTIFIER,
     "wrong-environment": VerificationStatus.INVALID_ENVIRONMENT,
     "environment-unproven": VerificationStatus.INVALID_ENVIRONMENT,
-    "chain-length": VerificationStatus.INVALID_CHAIN_LENGTH,
 }
+_FAILURE, _RETRYABLE = VerificationStatus.VERIFICATION_FAILURE, VerificationStatus.RETRYABLE_VERIFICATION_FAILURE
+
+_STATE_APP = {"signed-notification", "signed-app-transaction", "signed-realtime-request"}
 
 
 class SignedDataVerifier:
@@ -216,36 +218,35 @@ class SignedDataVerifier:
     def _decoded(self, kind: str, signed: Union[str, bytes], model: Type[Any]) -> Any:
         try:
             text = signed.encode() if isinstance(signed, str) else bytes(memoryview(signed))
-            payload = self._payload(kind, text)
+            self._require_valid(kind, text)
+            _, payload, _ = _parts(text)
             if self._revocation is not None:
                 self._revocation.require_good(text)
-            return _object(model, json.loads(payload))
+            return _object(model, json.loads(_base64url(payload)))
         except receiptkit.NotValidError as error:
-            raise VerificationException(self._status(error.verdict, text)) from error
+            raise VerificationException(self._status(error.verdict, kind, text)) from error
         except RevocationError as error:
-            status = (
-                VerificationStatus.RETRYABLE_VERIFICATION_FAILURE
-                if error.retryable
-                else VerificationStatus.VERIFICATION_FAILURE
-            )
-            raise VerificationException(status) from error
+            raise VerificationException(_RETRYABLE if error.retryable else _FAILURE) from error
         except Exception as error:
-            raise VerificationException(VerificationStatus.VERIFICATION_FAILURE) from error
+            raise VerificationException(_FAILURE) from error
 
-    def _payload(self, kind: str, text: bytes) -> bytes:
+    def _require_valid(self, kind: str, text: bytes) -> None:
+        # The payload that the library returns has the signed parts of a notification decoded, while Apple's class returns
+        # their text. It is asked for all the same, because for a receipt that is not valid there is only an exception.
         rule = self._policy["time"]
         try:
-            return self._verifier(kind, rule).payload(text)
+            self._verifier(kind, rule).payload(text)
+            return
         except receiptkit.NotValidError as error:
             reason = error.verdict.reason
             if rule == "now" or reason is None or reason.code != "signing-time-missing":
                 raise
-        return self._verifier(kind, "now").payload(text)
+        self._verifier(kind, "now").payload(text)
 
     def _verifier(self, kind: str, rule: str) -> Any:
         verifier = self._verifiers.get((kind, rule))
         if verifier is None:
-            # A verifier for each kind, so that the payload of a valid receipt is of the kind without another look.
+            # A verifier for each kind, so that what is valid is of the kind without another look.
             verifier = receiptkit.Verifier({**self._policy, "kinds": [kind], "time": rule})
             verifier = self._verifiers.setdefault((kind, rule), verifier)
         return verifier
@@ -268,21 +269,28 @@ class SignedDataVerifier:
             )
         return policy
 
-    def _status(self, verdict: Any, text: bytes) -> VerificationStatus:
+    def _status(self, verdict: Any, kind: str, text: bytes) -> VerificationStatus:
         reason = verdict.reason
         code = reason.code if reason is not None else None
         if not self._root_certificates:
             return VerificationStatus.INVALID_CERTIFICATE
-        if code == "chain-length" and not _states_certificates(text):
-            return VerificationStatus.VERIFICATION_FAILURE
-        if code in _STATUSES:
-            return _STATUSES[code]
+        count = _certificate_count(text)
+        if code == "chain-length":
+            return _FAILURE if count in (0, 3) else VerificationStatus.INVALID_CHAIN_LENGTH
+        status = _STATUSES.get(code)
+        if status == VerificationStatus.INVALID_ENVIRONMENT and self._is_production and kind in _STATE_APP:
+            # Apple's class looks at the app first, and programs that try the sandbox next may rely on its status: there
+            # data does not state the app's identifier.
+            if _stated_app(text) != self._app_apple_id:
+                return VerificationStatus.INVALID_APP_IDENTIFIER
+        if status is not None:
+            return status
         if verdict.verdict == "undetermined" and verdict.retryable:
-            return VerificationStatus.RETRYABLE_VERIFICATION_FAILURE
+            return _RETRYABLE
         place = (reason.place if reason is not None else None) or ""
-        if code == "malformed" and ("certificate" in place or "x5c" in place):
+        if code == "malformed" and count and ("certificate" in place or "x5c" in place):
             return VerificationStatus.INVALID_CERTIFICATE
-        return VerificationStatus.VERIFICATION_FAILURE
+        return _FAILURE
 
 
 def _certificate(der: bytes) -> x509.Certificate:
@@ -300,7 +308,23 @@ def _is_root_authority(certificate: x509.Certificate) -> bool:
     return constraints.ca and certificate.issuer == certificate.subject
 
 
-# The header of a JWS
+# The parts of a JWS
+
+_BASE64URL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def _parts(text: bytes) -> List[bytes]:
+    """The three parts of a JWS, without anything around it that the library may have passed over."""
+    if text.translate(None, _BASE64URL) != b"..":
+        raise ValueError("A JWS is three parts in base64url.")
+    return text.split(b".")
+
+
+def _base64url(part: bytes) -> bytes:
+    return base64.b64decode(part.translate(_TO_BASE64) + b"=" * (-len(part) % 4), validate=True)
+
+
+_TO_BASE64 = bytes.maketrans(b"-_", b"+/")
 
 
 def _distinct(members: Sequence[Tuple[str, Any]]) -> Dict[str, Any]:
@@ -310,24 +334,33 @@ def _distinct(members: Sequence[Tuple[str, Any]]) -> Dict[str, Any]:
     return found
 
 
-def _header_certificates(text: bytes) -> List[bytes]:
-    """The certificates in the header of a JWS, in DER."""
-    parts = text.split(b".")
-    if len(parts) != 3:
-        raise ValueError("A JWS has three parts.")
-    padded = parts[0] + b"=" * (-len(parts[0]) % 4)
-    header = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True), object_pairs_hook=_distinct)
+def _header_certificates(text: bytes) -> List[str]:
+    """The certificates in the header of a JWS, in base64."""
+    header = json.loads(_base64url(_parts(text)[0]), object_pairs_hook=_distinct)
     encoded = header.get("x5c") if isinstance(header, dict) else None
     if not isinstance(encoded, list):
         raise ValueError("The header has no list of certificates.")
-    return [base64.b64decode(certificate, validate=True) for certificate in encoded]
+    return encoded
 
 
-def _states_certificates(text: bytes) -> bool:
+def _certificate_count(text: bytes) -> int:
+    """How many certificates the header of data has that is not valid, to tell why."""
     try:
-        return bool(_header_certificates(text))
+        return len(_header_certificates(text))
     except ValueError:
-        return False
+        return 0
+
+
+def _stated_app(text: bytes) -> Any:
+    """The App Store identifier that data states which is not valid, to tell why."""
+    try:
+        payload = json.loads(_base64url(_parts(text)[1]))
+        for name in ("data", "summary", "externalPurchaseToken", "appData"):
+            if payload.get(name):
+                return payload[name].get("appAppleId")
+        return payload.get("appAppleId")
+    except (ValueError, AttributeError):
+        return None
 
 
 # Revocation
@@ -360,7 +393,6 @@ class RevocationChecker:
         self._roots = [_certificate(certificate) for certificate in root_certificates]
         self._clock = clock
         self._good: Dict[bytes, float] = {}
-        self._lock = threading.Lock()
 
     def require_good(self, text: bytes) -> None:
         """Requires that the signer of a JWS, which was verified, and its issuer are not revoked."""
@@ -369,21 +401,19 @@ class RevocationChecker:
         if until is not None and self._clock() < until:
             return
         try:
-            chain = [x509.load_der_x509_certificate(der) for der in _header_certificates(text)]
-        except ValueError as error:
+            encoded = _header_certificates(text)
+            chain = [x509.load_der_x509_certificate(base64.b64decode(each, validate=True)) for each in encoded]
+        except (TypeError, ValueError) as error:
             raise RevocationError("The certificates of the receipt cannot be read.") from error
         begin = self._clock()
         self._remember(header, begin + min(self.LIFETIME, self._seconds_good(chain)))
 
     def _remember(self, header: bytes, until: float) -> None:
-        with self._lock:
-            self._good.pop(header, None)
-            if len(self._good) >= self.CAPACITY:
-                now = self._clock()
-                self._good = {known: end for known, end in self._good.items() if end > now}
-            while len(self._good) >= self.CAPACITY:
-                self._good.pop(next(iter(self._good)))
-            self._good[header] = until
+        # A new dictionary, so that no lock is needed, which a fork could leave locked. What another thread remembers at the
+        # same time may be lost, and is asked again.
+        now = self._clock()
+        kept = [(known, end) for known, end in dict(self._good).items() if end > now and known != header]
+        self._good = dict(kept[-(self.CAPACITY - 1) :] + [(header, until)])
 
     def _seconds_good(self, chain: List[x509.Certificate]) -> float:
         """Requires that a chain is good, and returns for how long the answers say so, in seconds."""
