@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`receiptkit.appstore.SignedDataVerifier` in place of the class of Apple's Python library.
 
-Apple's own tests are run unmodified with it, from the source package of the installed version, and their results compared
-with a table. The package has the tests, and neither their helper `tests.util` nor their documents: those are made here,
-from what the tests assert, and signed. With RECEIPTKIT_APPLE_CHECKOUT, the path of a checkout of Apple's repository, the
-tests are run a second time with Apple's helper and documents, and compared with a second table. Nothing of Apple's is
-copied into this repository.
+Apple's own tests are run unmodified with it, from the source package of the installed version, and their results are
+compared with a table. The package has the tests, and neither their helper `tests.util` nor their documents: those are
+made here, from what the tests assert, and signed. With RECEIPTKIT_APPLE_CHECKOUT, the path of a checkout of Apple's
+repository, the tests are run a second time with Apple's helper and documents, and compared with a second table. Nothing
+of Apple's is copied into this repository.
 """
 
 import base64
@@ -42,36 +42,77 @@ BUNDLE, APP = "com.example", 1234
 SIGNED = now() - DAY
 DATE = milliseconds(SIGNED)
 TRANSACTION = {
-    "transactionId": "2000000000000001", "originalTransactionId": "2000000000000000", "bundleId": BUNDLE,
-    "productId": "com.example.pro", "purchaseDate": DATE, "originalPurchaseDate": DATE, "quantity": 1,
-    "type": "Auto-Renewable Subscription", "inAppOwnershipType": "PURCHASED", "signedDate": DATE,
-    "environment": "Sandbox", "transactionReason": "PURCHASE", "storefront": "USA", "storefrontId": "143441",
-    "price": 1990, "currency": "USD", "offerType": 1, "isUpgraded": False,
+    "transactionId": "2000000000000001",
+    "originalTransactionId": "2000000000000000",
+    "bundleId": BUNDLE,
+    "productId": "com.example.pro",
+    "purchaseDate": DATE,
+    "originalPurchaseDate": DATE,
+    "quantity": 1,
+    "type": "Auto-Renewable Subscription",
+    "inAppOwnershipType": "PURCHASED",
+    "signedDate": DATE,
+    "environment": "Sandbox",
+    "transactionReason": "PURCHASE",
+    "storefront": "USA",
+    "storefrontId": "143441",
+    "price": 1990,
+    "currency": "USD",
+    "offerType": 1,
+    "isUpgraded": False,
 }
 RENEWAL = {
-    "originalTransactionId": "2000000000000000", "autoRenewProductId": "com.example.pro", "productId": "com.example.pro",
-    "autoRenewStatus": 1, "signedDate": DATE, "environment": "Sandbox",
+    "originalTransactionId": "2000000000000000",
+    "autoRenewProductId": "com.example.pro",
+    "productId": "com.example.pro",
+    "autoRenewStatus": 1,
+    "signedDate": DATE,
+    "environment": "Sandbox",
 }
 APP_TRANSACTION = {
-    "receiptType": "Sandbox", "bundleId": BUNDLE, "applicationVersion": "1", "receiptCreationDate": DATE,
-    "originalPurchaseDate": DATE, "originalApplicationVersion": "1", "appTransactionId": "71134", "originalPlatform": "iOS",
+    "receiptType": "Sandbox",
+    "bundleId": BUNDLE,
+    "applicationVersion": "1",
+    "receiptCreationDate": DATE,
+    "originalPurchaseDate": DATE,
+    "originalApplicationVersion": "1",
+    "appTransactionId": "71134",
+    "originalPlatform": "iOS",
 }
 REALTIME = {
-    "originalTransactionId": "2000000000000000", "appAppleId": APP, "productId": "com.example.pro", "userLocale": "en-US",
-    "requestIdentifier": "3db5c98d-8acf-4e29-831e-8e1f82f9f6e9", "environment": "Sandbox", "signedDate": DATE,
+    "originalTransactionId": "2000000000000000",
+    "appAppleId": APP,
+    "productId": "com.example.pro",
+    "userLocale": "en-US",
+    "requestIdentifier": "3db5c98d-8acf-4e29-831e-8e1f82f9f6e9",
+    "environment": "Sandbox",
+    "signedDate": DATE,
 }
 METHODS = {
-    "verify_and_decode_signed_transaction": TRANSACTION, "verify_and_decode_renewal_info": RENEWAL,
-    "verify_and_decode_app_transaction": APP_TRANSACTION, "verify_and_decode_realtime_request": REALTIME,
+    "verify_and_decode_signed_transaction": TRANSACTION,
+    "verify_and_decode_renewal_info": RENEWAL,
+    "verify_and_decode_app_transaction": APP_TRANSACTION,
+    "verify_and_decode_realtime_request": REALTIME,
 }
 GOOD, REVOKED, UNKNOWN = ocsp.OCSPCertStatus.GOOD, ocsp.OCSPCertStatus.REVOKED, ocsp.OCSPCertStatus.UNKNOWN
 
 
 def notification(signer, **data):
-    data = {"environment": "Sandbox", "bundleId": BUNDLE, "appAppleId": APP, "status": 1,
-            "signedTransactionInfo": signer.jws(TRANSACTION), "signedRenewalInfo": signer.jws(RENEWAL), **data}
+    data = {
+        "environment": "Sandbox",
+        "bundleId": BUNDLE,
+        "appAppleId": APP,
+        "status": 1,
+        "signedTransactionInfo": signer.jws(TRANSACTION),
+        "signedRenewalInfo": signer.jws(RENEWAL),
+        **data,
+    }
     return {
-        "notificationType": "SUBSCRIBED", "subtype": "INITIAL_BUY", "version": "2.0", "signedDate": DATE, "data": data,
+        "notificationType": "SUBSCRIBED",
+        "subtype": "INITIAL_BUY",
+        "version": "2.0",
+        "signedDate": DATE,
+        "data": data,
         "notificationUUID": "002e14d5-51f5-4503-b5a8-c3a1af68eb20",
     }
 
@@ -135,11 +176,22 @@ def test_both_return_the_same_notification_with_its_parts_as_text(authority, sig
     assert found.data.signedTransactionInfo.count(".") == 2
 
 
-SUMMARY = {"requestIdentifier": "efb27071-45a4-4aca-9854-2a1e9146f265", "environment": "Sandbox", "appAppleId": APP,
-           "bundleId": BUNDLE, "productId": "com.example.pro", "storefrontCountryCodes": ["CAN", "USA"],
-           "failedCount": 5, "succeededCount": 2}
-TOKEN = {"externalPurchaseId": "SANDBOX_b2158121-7af9-49d4-9561-1f588205523e", "tokenCreationDate": DATE,
-         "appAppleId": APP, "bundleId": BUNDLE}
+SUMMARY = {
+    "requestIdentifier": "efb27071-45a4-4aca-9854-2a1e9146f265",
+    "environment": "Sandbox",
+    "appAppleId": APP,
+    "bundleId": BUNDLE,
+    "productId": "com.example.pro",
+    "storefrontCountryCodes": ["CAN", "USA"],
+    "failedCount": 5,
+    "succeededCount": 2,
+}
+TOKEN = {
+    "externalPurchaseId": "SANDBOX_b2158121-7af9-49d4-9561-1f588205523e",
+    "tokenCreationDate": DATE,
+    "appAppleId": APP,
+    "bundleId": BUNDLE,
+}
 
 
 @pytest.mark.parametrize(
@@ -148,26 +200,51 @@ TOKEN = {"externalPurchaseId": "SANDBOX_b2158121-7af9-49d4-9561-1f588205523e", "
         ({"notificationType": "RENEWAL_EXTENSION", "subtype": "SUMMARY"}, {"summary": SUMMARY}),
         ({"notificationType": "EXTERNAL_PURCHASE_TOKEN", "subtype": "UNREPORTED"}, {"externalPurchaseToken": TOKEN}),
         ({"notificationType": "TEST"}, {"data": {"environment": "Sandbox", "bundleId": BUNDLE, "appAppleId": APP}}),
-        ({"notificationType": "OF_THE_FUTURE", "subtype": "NEW"}, {"data": {"environment": "Sandbox", "bundleId": BUNDLE}}),
+        (
+            {"notificationType": "OF_THE_FUTURE", "subtype": "NEW"},
+            {"data": {"environment": "Sandbox", "bundleId": BUNDLE}},
+        ),
     ],
 )
 def test_notifications_without_transactions(authority, signer, kind, content):
     ours, theirs = both(authority)
     data = signer.jws({**notification(signer), "subtype": None, **kind, "data": None, **content})
-    data = signer.jws({key: value for key, value in json.loads(drop_in._base64url(data.split(".")[1].encode())).items()
-                       if value is not None})
+    data = signer.jws(
+        {
+            key: value
+            for key, value in json.loads(drop_in._base64url(data.split(".")[1].encode())).items()
+            if value is not None
+        }
+    )
     same(ours.verify_and_decode_notification(data), theirs.verify_and_decode_notification(data))
     production = both(authority, Environment.PRODUCTION)[0]
     refused(
-        VerificationStatus.INVALID_APP_IDENTIFIER if kind["notificationType"] == "OF_THE_FUTURE"
-        else VerificationStatus.INVALID_ENVIRONMENT,
-        production.verify_and_decode_notification, data,
+        (
+            VerificationStatus.INVALID_APP_IDENTIFIER
+            if kind["notificationType"] == "OF_THE_FUTURE"
+            else VerificationStatus.INVALID_ENVIRONMENT
+        ),
+        production.verify_and_decode_notification,
+        data,
     )
 
 
-@pytest.mark.parametrize("change", [{"signedDate": DATE + 0.5}, {"quantity": "1"}, {"quantity": 1.0}, {"storefront": 5},
-                                    {"offerType": "1"}, {"offerType": 99}, {"type": "Of the Future"}, {"price": None},
-                                    {"appAccountToken": ""}, {"unknownMember": {"a": 1}}, {"isUpgraded": True}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"signedDate": DATE + 0.5},
+        {"quantity": "1"},
+        {"quantity": 1.0},
+        {"storefront": 5},
+        {"offerType": "1"},
+        {"offerType": 99},
+        {"type": "Of the Future"},
+        {"price": None},
+        {"appAccountToken": ""},
+        {"unknownMember": {"a": 1}},
+        {"isUpgraded": True},
+    ],
+)
 def test_unusual_values_become_what_apples_converter_makes_of_them(change):
     model = drop_in.JWSTransactionDecodedPayload
     members = {**TRANSACTION, **change}
@@ -228,12 +305,17 @@ def test_production_requires_the_app_store_identifier(authority, signer, app):
         if app is None:
             del content["appAppleId"]
     for each in (ours, theirs):
-        refused(VerificationStatus.INVALID_APP_IDENTIFIER, each.verify_and_decode_app_transaction,
-                signer.jws(app_transaction))
+        refused(
+            VerificationStatus.INVALID_APP_IDENTIFIER,
+            each.verify_and_decode_app_transaction,
+            signer.jws(app_transaction),
+        )
         refused(VerificationStatus.INVALID_APP_IDENTIFIER, each.verify_and_decode_notification, signer.jws(test))
     app_transaction["appAppleId"] = APP
-    same(ours.verify_and_decode_app_transaction(signer.jws(app_transaction)),
-         theirs.verify_and_decode_app_transaction(signer.jws(app_transaction)))
+    same(
+        ours.verify_and_decode_app_transaction(signer.jws(app_transaction)),
+        theirs.verify_and_decode_app_transaction(signer.jws(app_transaction)),
+    )
 
 
 def test_chain(authority, signer):
@@ -243,13 +325,19 @@ def test_chain(authority, signer):
         (authority, stranger.signer.jws(TRANSACTION), VerificationStatus.VERIFICATION_FAILURE),
         (expired, expired.signer.jws(TRANSACTION), VerificationStatus.VERIFICATION_FAILURE),
         (authority, Signer(signer.key, signer.chain[:2]).jws(TRANSACTION), VerificationStatus.INVALID_CHAIN_LENGTH),
-        (authority, Signer(signer.key, signer.chain + [authority.root]).jws(TRANSACTION),
-         VerificationStatus.INVALID_CHAIN_LENGTH),
+        (
+            authority,
+            Signer(signer.key, signer.chain + [authority.root]).jws(TRANSACTION),
+            VerificationStatus.INVALID_CHAIN_LENGTH,
+        ),
         (authority, Signer(signer.key, []).jws(TRANSACTION), VerificationStatus.VERIFICATION_FAILURE),
         (authority, signer.jws(TRANSACTION, x5c=None), VerificationStatus.VERIFICATION_FAILURE),
         (authority, signer.jws(TRANSACTION, x5c=["abc"] * 3), VerificationStatus.INVALID_CERTIFICATE),
-        (authority, signer.jws(TRANSACTION, x5c=[base64.b64encode(b"abc").decode()] * 3),
-         VerificationStatus.INVALID_CERTIFICATE),
+        (
+            authority,
+            signer.jws(TRANSACTION, x5c=[base64.b64encode(b"abc").decode()] * 3),
+            VerificationStatus.INVALID_CERTIFICATE,
+        ),
         (authority, Signer(signer.key, [authority.root] * 3).jws(TRANSACTION), VerificationStatus.VERIFICATION_FAILURE),
     ]
     for root, data, status in cases:
@@ -270,8 +358,11 @@ def test_a_receipt_without_a_date_is_evaluated_now(authority):
     same(ours.verify_and_decode_signed_transaction(data), theirs.verify_and_decode_signed_transaction(data))
     expired = Authority(begin=now() - 30 * DAY, end=now() - 10 * DAY)
     for each in both(expired):
-        refused(VerificationStatus.VERIFICATION_FAILURE, each.verify_and_decode_signed_transaction,
-                expired.signer.jws(undated))
+        refused(
+            VerificationStatus.VERIFICATION_FAILURE,
+            each.verify_and_decode_signed_transaction,
+            expired.signer.jws(undated),
+        )
 
 
 def test_forgeries(authority, signer):
@@ -279,12 +370,30 @@ def test_forgeries(authority, signer):
     header, payload, signature = data.split(".")
     other = support.base64url(json.dumps({**TRANSACTION, "productId": "com.example.all"}).encode())
     none = support.base64url(json.dumps({"alg": "none"}).encode())
-    secret = support.base64url(json.dumps({"alg": "HS256", "x5c": [
-        base64.b64encode(support.der(each)).decode() for each in signer.chain]}).encode())
+    secret = support.base64url(
+        json.dumps(
+            {"alg": "HS256", "x5c": [base64.b64encode(support.der(each)).decode() for each in signer.chain]}
+        ).encode()
+    )
     flipped = ("A" if signature[0] != "A" else "B") + signature[1:]
-    for forged in (f"{header}.{other}.{signature}", f"{header}.{payload}.{flipped}", f"{header}.{payload}.",
-                   f"{none}.{payload}.", f"{none}.{payload}.{signature}", f"{secret}.{payload}.{signature}",
-                   f"{header}.{payload}", "", "a.b.c", "a.b.c.d", None, 5, b"\xff\xfe", "\ud800", [data], {"a": data}):
+    for forged in (
+        f"{header}.{other}.{signature}",
+        f"{header}.{payload}.{flipped}",
+        f"{header}.{payload}.",
+        f"{none}.{payload}.",
+        f"{none}.{payload}.{signature}",
+        f"{secret}.{payload}.{signature}",
+        f"{header}.{payload}",
+        "",
+        "a.b.c",
+        "a.b.c.d",
+        None,
+        5,
+        b"\xff\xfe",
+        "\ud800",
+        [data],
+        {"a": data},
+    ):
         for each in both(authority):
             refused(VerificationStatus.VERIFICATION_FAILURE, each.verify_and_decode_signed_transaction, forged)
 
@@ -292,7 +401,9 @@ def test_forgeries(authority, signer):
 # What is stricter
 
 
-@pytest.mark.parametrize("around", ["{}\n", " {}", "Bearer {}", '"{}"', '{{"signedTransactionInfo": "{}"}}', "{}=", "{}\0"])
+@pytest.mark.parametrize(
+    "around", ["{}\n", " {}", "Bearer {}", '"{}"', '{{"signedTransactionInfo": "{}"}}', "{}=", "{}\0"]
+)
 def test_nothing_may_stand_around_the_data(verifier, signer, around):
     data = around.format(signer.jws(TRANSACTION))
     refused(VerificationStatus.VERIFICATION_FAILURE, verifier.verify_and_decode_signed_transaction, data)
@@ -330,14 +441,19 @@ def test_unsigned_test_data_is_refused(authority, signer):
     for environment in (Environment.XCODE, Environment.LOCAL_TESTING):
         ours, theirs = both(authority, environment)
         payload = {**TRANSACTION, "environment": environment.value}
-        for data in (Signer(key, []).jws(payload, x5c=None), xcode_signer().jws(payload),
-                     support.base64url(b'{"alg":"none"}') + "." + support.base64url(json.dumps(payload).encode()) + "."):
+        for data in (
+            Signer(key, []).jws(payload, x5c=None),
+            xcode_signer().jws(payload),
+            support.base64url(b'{"alg":"none"}') + "." + support.base64url(json.dumps(payload).encode()) + ".",
+        ):
             with pytest.raises(VerificationException):
                 ours.verify_and_decode_signed_transaction(data)
             theirs.verify_and_decode_signed_transaction(data)
         # A certificate of an own authority signs for them.
         ours.verify_and_decode_signed_transaction(signer.jws(payload))
-        refused(VerificationStatus.INVALID_ENVIRONMENT, ours.verify_and_decode_signed_transaction, signer.jws(TRANSACTION))
+        refused(
+            VerificationStatus.INVALID_ENVIRONMENT, ours.verify_and_decode_signed_transaction, signer.jws(TRANSACTION)
+        )
 
 
 @pytest.mark.parametrize("online", [False, True])
@@ -360,11 +476,17 @@ def test_the_certificate_of_an_xcode_is_pinned(authority, online):
 
 def test_the_future_and_duplicates_are_refused(verifier, signer):
     method = verifier.verify_and_decode_signed_transaction
-    refused(VerificationStatus.VERIFICATION_FAILURE, method,
-            signer.jws({**TRANSACTION, "signedDate": milliseconds(now() + DAY)}))
+    refused(
+        VerificationStatus.VERIFICATION_FAILURE,
+        method,
+        signer.jws({**TRANSACTION, "signedDate": milliseconds(now() + DAY)}),
+    )
     text = json.dumps(TRANSACTION)
-    refused(VerificationStatus.VERIFICATION_FAILURE, method,
-            signer.jws((text[:-1] + ', "productId": "com.example.all"}').encode()))
+    refused(
+        VerificationStatus.VERIFICATION_FAILURE,
+        method,
+        signer.jws((text[:-1] + ', "productId": "com.example.all"}').encode()),
+    )
 
 
 def test_the_constructor_refuses_what_cannot_be_meant(authority):
@@ -384,22 +506,35 @@ def test_the_constructor_refuses_what_cannot_be_meant(authority):
             SignedDataVerifier(*arguments)
     for environment in (Environment.SANDBOX, Environment.XCODE):
         nothing = SignedDataVerifier([], False, environment, BUNDLE)
-        refused(VerificationStatus.INVALID_CERTIFICATE, nothing.verify_and_decode_signed_transaction,
-                authority.signer.jws({**TRANSACTION, "environment": environment.value}))
+        refused(
+            VerificationStatus.INVALID_CERTIFICATE,
+            nothing.verify_and_decode_signed_transaction,
+            authority.signer.jws({**TRANSACTION, "environment": environment.value}),
+        )
 
 
 def test_the_cause_has_the_reason(verifier, signer):
-    error = refused(VerificationStatus.INVALID_APP_IDENTIFIER, verifier.verify_and_decode_signed_transaction,
-                    signer.jws({**TRANSACTION, "bundleId": "com.example.other"}))
+    error = refused(
+        VerificationStatus.INVALID_APP_IDENTIFIER,
+        verifier.verify_and_decode_signed_transaction,
+        signer.jws({**TRANSACTION, "bundleId": "com.example.other"}),
+    )
     assert isinstance(error.__cause__, receiptkit.NotValidError)
     assert error.__cause__.verdict.reason.code == "wrong-bundle"
 
 
-@pytest.mark.parametrize("retryable, status", [(True, VerificationStatus.RETRYABLE_VERIFICATION_FAILURE),
-                                               (False, VerificationStatus.VERIFICATION_FAILURE)])
+@pytest.mark.parametrize(
+    "retryable, status",
+    [(True, VerificationStatus.RETRYABLE_VERIFICATION_FAILURE), (False, VerificationStatus.VERIFICATION_FAILURE)],
+)
 def test_an_undetermined_verdict_is_never_success(verifier, signer, monkeypatch, retryable, status):
-    verdict = types.SimpleNamespace(verdict="undetermined", is_valid=False, retryable=retryable, _status=2,
-                                    reason=types.SimpleNamespace(code="internal-fault", message="", place=None))
+    verdict = types.SimpleNamespace(
+        verdict="undetermined",
+        is_valid=False,
+        retryable=retryable,
+        _status=2,
+        reason=types.SimpleNamespace(code="internal-fault", message="", place=None),
+    )
 
     class Undetermined:
         def payload(self, data):
@@ -555,8 +690,11 @@ def test_who_may_sign_the_answer(responder):
     stranger = Authority()
     leaf = authority.leaf
     issuer = authority.intermediate, authority.keys[1]
-    accepted = [{"signer": authority.delegate(*issuer)}, {"by_name": True},
-                {"signer": authority.delegate(*issuer), "by_name": True}]
+    accepted = [
+        {"signer": authority.delegate(*issuer)},
+        {"by_name": True},
+        {"signer": authority.delegate(*issuer), "by_name": True},
+    ]
     refusals = [
         # Without the purpose; of another authority; by the root for a leaf; by the leaf about itself.
         {"signer": authority.delegate(*issuer, purpose=oid.ExtendedKeyUsageOID.CLIENT_AUTH)},
@@ -601,14 +739,14 @@ def test_without_apples_package_the_error_names_the_extra():
         "    print(error)\n"
     )
     path = os.pathsep.join(sys.path)
-    result = support.subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path},
-                                    capture_output=True, text=True)
+    result = support.subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    )
     assert "receiptkit[apple]" in result.stdout, result.stderr
 
 
 # Apple's own tests
 
-OWN_HELPER, APPLES_HELPER = "own helper", "Apple's helper"
 # Why a test fails: a sentence, and what its error says.
 UNSIGNED = (
     "Apple's helper signs the document with a fresh key and no certificate; unsigned data is refused everywhere.",
@@ -776,7 +914,7 @@ class OwnHelper(types.ModuleType):
 
 @contextlib.contextmanager
 def apples_tests(folder, helper):
-    """The modules of Apple's tests that use the class, by name, loaded from a folder with our class in place of theirs."""
+    """The modules of Apple's tests that use the class, by name, loaded with ours in place of theirs."""
     package = types.ModuleType("tests")
     package.__path__ = [str(folder / "tests")]
     with pytest.MonkeyPatch.context() as patch:
@@ -790,8 +928,11 @@ def apples_tests(folder, helper):
         patch.setattr(drop_in.requests, "post", refuse_connection)
         patch.setattr(sys, "dont_write_bytecode", True)
         patch.chdir(folder)
-        names = [path.stem for path in sorted((folder / "tests").glob("test_*.py"))
-                 if any(word in path.read_text() for word in ("signed_data_verifier", "_ChainVerifier"))]
+        names = [
+            path.stem
+            for path in sorted((folder / "tests").glob("test_*.py"))
+            if any(word in path.read_text() for word in ("signed_data_verifier", "_ChainVerifier"))
+        ]
         try:
             yield {name: importlib.import_module("tests." + name) for name in names}
         finally:
@@ -809,7 +950,7 @@ def results(modules, helper):
     found = {}
     for name, module in modules.items():
         for case in vars(module).values():
-            if not (isinstance(case, type) and issubclass(case, unittest.TestCase) and case.__module__ == module.__name__):
+            if not (isinstance(case, type) and issubclass(case, unittest.TestCase)):
                 continue
             for method in unittest.defaultTestLoader.getTestCaseNames(case):
                 if helper is not None and name != "test_x509_verifiction":
@@ -834,7 +975,8 @@ def compare(found, column):
         if error is None and reason:
             wrong.append(f"{name} passed, and the table says why it fails: {reason[0]}")
         elif error is not None and not (reason and reason[1] in error):
-            wrong.append(f"{name} failed, and the table {'has another reason' if reason else 'says it passes'}: {error}")
+            table_says = "has another reason" if reason else "says that it passes"
+            wrong.append(f"{name} failed, and the table {table_says}: {error}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -860,14 +1002,19 @@ def test_apples_data_of_an_xcode():
     checkout = os.environ.get(support.CHECKOUT)
     if not checkout:
         pytest.skip(f"APPLE'S DATA OF AN XCODE WAS NOT VERIFIED: {support.CHECKOUT} names no checkout")
-    for name, method in (("app-transaction", "app_transaction"), ("transaction", "signed_transaction"),
-                         ("renewal-info", "renewal_info")):
+    for name, method in (
+        ("app-transaction", "app_transaction"),
+        ("transaction", "signed_transaction"),
+        ("renewal-info", "renewal_info"),
+    ):
         data = (pathlib.Path(checkout) / f"tests/resources/xcode/xcode-signed-{name}").read_text()
         certificate = base64.b64decode(drop_in._header_certificates(data.encode())[0])
         bundle = "com.example.naturelab.backyardbirds.example"
         arguments = [certificate], False, Environment.XCODE, bundle
-        found = [getattr(each(*arguments), "verify_and_decode_" + method)(data)
-                 for each in (SignedDataVerifier, apple.SignedDataVerifier)]
+        found = [
+            getattr(each(*arguments), "verify_and_decode_" + method)(data)
+            for each in (SignedDataVerifier, apple.SignedDataVerifier)
+        ]
         same(*found)
         with pytest.raises(VerificationException):
             other = SignedDataVerifier([support.der(xcode_signer().chain[0])], False, Environment.XCODE, bundle)
@@ -878,8 +1025,13 @@ def test_apples_documents_become_the_same_objects():
     checkout = os.environ.get(support.CHECKOUT)
     if not checkout:
         pytest.skip(f"APPLE'S DOCUMENTS WERE NOT COMPARED: {support.CHECKOUT} names no checkout")
-    models = [drop_in.JWSTransactionDecodedPayload, drop_in.JWSRenewalInfoDecodedPayload, drop_in.AppTransaction,
-              drop_in.ResponseBodyV2DecodedPayload, drop_in.DecodedRealtimeRequestBody]
+    models = [
+        drop_in.JWSTransactionDecodedPayload,
+        drop_in.JWSRenewalInfoDecodedPayload,
+        drop_in.AppTransaction,
+        drop_in.ResponseBodyV2DecodedPayload,
+        drop_in.DecodedRealtimeRequestBody,
+    ]
     compared = 0
     for path in sorted(pathlib.Path(checkout).glob("tests/resources/models/*.json")):
         members = json.loads(path.read_text())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `receiptkit.appstore` need: an authority with an OCSP responder, and the source package of Apple's library."""
+"""What the tests of `receiptkit.appstore` need: an authority with an OCSP responder, and Apple's source package."""
 
 import base64
 import datetime
@@ -54,7 +54,9 @@ class Signer:
         return f"{signed}.{base64url(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
 
 
-def certificate(name, key, issuer, issuer_key, *, begin, end, authority=None, marker=None, purpose=None, responder=None):
+def certificate(
+    name, key, issuer, issuer_key, *, begin, end, authority=None, marker=None, purpose=None, responder=None
+):
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     builder = (
         x509.CertificateBuilder()
@@ -99,11 +101,15 @@ class Authority:
         make = functools.partial(certificate, begin=begin, end=end)
         self.root = make("Test Root", keys[2], None, keys[2], authority=1)
         self.intermediate = make(
-            "Test Intermediate", keys[1], self.root, keys[2], authority=0, marker=INTERMEDIATE_MARKER, responder=responder
+            "Test Intermediate",
+            keys[1],
+            self.root,
+            keys[2],
+            authority=0,
+            marker=INTERMEDIATE_MARKER,
+            responder=responder,
         )
-        self.leaf = make(
-            "Test Signer", keys[0], self.intermediate, keys[1], marker=LEAF_MARKER, responder=responder
-        )
+        self.leaf = make("Test Signer", keys[0], self.intermediate, keys[1], marker=LEAF_MARKER, responder=responder)
         self.signer = Signer(keys[0], [self.leaf, self.intermediate, self.root])
 
     def issued(self, subject):
@@ -164,8 +170,18 @@ class Responder:
         return 200, der(ocsp.OCSPResponseBuilder.build_unsuccessful(ocsp.OCSPResponseStatus.UNAUTHORIZED))
 
     def response(
-        self, subject, state=ocsp.OCSPCertStatus.GOOD, age=DAY, validity=2 * DAY, signer=None, about=None, failure=None,
-        by_name=False, embedded=None, http=None, algorithm=hashes.SHA256(),
+        self,
+        subject,
+        state=ocsp.OCSPCertStatus.GOOD,
+        age=DAY,
+        validity=2 * DAY,
+        signer=None,
+        about=None,
+        failure=None,
+        by_name=False,
+        embedded=None,
+        http=None,
+        algorithm=hashes.SHA256(),
     ):
         if failure:
             return ocsp.OCSPResponseBuilder.build_unsuccessful(failure)
@@ -177,8 +193,13 @@ class Responder:
         builder = (
             ocsp.OCSPResponseBuilder()
             .add_response(
-                cert=about or subject, issuer=issuer, algorithm=hashes.SHA1(), cert_status=state, this_update=update,
-                next_update=update + validity if validity else None, revocation_time=update if revoked else None,
+                cert=about or subject,
+                issuer=issuer,
+                algorithm=hashes.SHA1(),
+                cert_status=state,
+                this_update=update,
+                next_update=update + validity if validity else None,
+                revocation_time=update if revoked else None,
                 revocation_reason=None,
             )
             .responder_id(encoding, certificate_of_signer)
@@ -205,8 +226,20 @@ def sdist():
     folder.mkdir(parents=True, exist_ok=True)
     archive = os.environ.get(SOURCE)
     if not archive:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                   "--no-binary", ":all:", "--dest", str(folder), f"{PACKAGE}=={version}"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-binary",
+            ":all:",
+            "--dest",
+            str(folder),
+            f"{PACKAGE}=={version}",
+        ]
         result = subprocess.run(command, capture_output=True, text=True, timeout=300)
         archive = next(iter(sorted(folder.glob("*.tar.gz"))), None)
         if result.returncode or not archive:
@@ -246,7 +279,11 @@ class Expected:
 
     def document(self):
         if not self._members:
-            return None if self._value is None else self._value if isinstance(self._value, (int, str, list)) else str(self._value)
+            return (
+                None
+                if self._value is None
+                else self._value if isinstance(self._value, (int, str, list)) else str(self._value)
+            )
         if all(isinstance(key, int) for key in self._members):
             return [self._members[index].document() for index in sorted(self._members)]
         members = {name: member.document() for name, member in self._members.items()}
@@ -281,7 +318,6 @@ def learning(case):
             pass
 
     return Learning
-
 
 
 def milliseconds(instant):

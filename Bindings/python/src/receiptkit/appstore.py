@@ -13,8 +13,8 @@ Constructor, methods, the objects that they return and the exception that they r
 What is as with Apple's class
 -----------------------------
 * ``root_certificates`` are trusted, in DER, and no others. Certificates must be marked for receipts as Apple's are.
-* A receipt is evaluated at its ``signedDate`` (an app transaction: ``receiptCreationDate``); with online checks, or where
-  it states none, now.
+* A receipt is evaluated at its ``signedDate`` (an app transaction: ``receiptCreationDate``); with online checks, or if
+  it states none, now. Only a notification that states none is evaluated at the date of its signed parts.
 * In production ``app_apple_id`` is required, and must be that of notifications, app transactions and realtime requests.
 * The status is that which Apple's class has for the same data. Of a chain that leads to no root, has expired or is not
   meant for receipts that is ``VERIFICATION_FAILURE``: Apple's class never uses ``INVALID_CHAIN``. In production sandbox
@@ -25,39 +25,39 @@ What is stricter
 ----------------
 * **Unsigned data is refused in every environment.** Apple's class skips the signature for ``XCODE`` and
   ``LOCAL_TESTING``. Here test data must be signed, too: pass the certificate with which Xcode signs (in Xcode: Editor,
-  Save Public Certificate) among ``root_certificates``. It is pinned as the policy's ``xcodeCertificates``, and signs for
-  these two environments alone. Data that a certificate of an own authority signed is accepted there as well.
-* **The signed parts of a notification are verified with it**, and must belong to it: the same app, the same environment.
-  Apple's class does not look at them.
+  Save Public Certificate) among ``root_certificates``. It is pinned as the policy's ``xcodeCertificates``, and signs
+  for these two environments alone. Data that the authority of one of the roots signed is accepted there as well.
+* **The signed parts of a notification are verified with it**, and must belong to it: the same app, the same
+  environment. Apple's class does not look at them.
 * Data must be of the kind that the method names. Apple's class reads a renewal info as a transaction without members.
 * Data must not be signed more than a minute in the future; JSON must be well-formed, without duplicate members; the
   signature and the certificates must be encoded as their standards demand.
 * A root certificate that cannot be read, or is no root, is an error when the verifier is created, not later.
-* The certificate chain and the signature are checked with every call. Apple's class omits the chain for fifteen minutes
-  where online checks are enabled.
-* Every failure is a ``VerificationException``, also where Apple's class would raise an exception of its JSON converter.
+* The certificate chain and the signature are verified with every call. Apple's class skips the chain for fifteen
+  minutes where online checks are enabled.
+* Every failure is a ``VerificationException``, also where Apple's class would raise one of its JSON converter.
 
 Online checks
 -------------
 The library itself makes no connection. With ``enable_online_checks`` the intermediate and the signer of a chain that it
 has found valid are looked up here, by OCSP (RFC 6960), at the addresses that the certificates name. Only an answer that
-is current, signed by the issuer or by whom it appointed, and says "good" for both, is success. A responder that cannot be
-reached, or asks to try later, leads to ``RETRYABLE_VERIFICATION_FAILURE``; every other answer, and a certificate that
-names no responder, to ``VERIFICATION_FAILURE``. That both are good is remembered for fifteen minutes (at most until the
-answers expire), for at most 32 chains; failures are not remembered. A pinned certificate of Xcode has no issuer who could
-revoke it, so nobody is asked about it.
+is current, signed by the issuer or by a responder that the issuer appointed, and says "good" is success. If a responder
+cannot be reached, or asks to try later, the status is ``RETRYABLE_VERIFICATION_FAILURE``; after every other answer, and
+if a certificate names no responder, ``VERIFICATION_FAILURE``. That both are good is remembered for fifteen minutes, at
+most until the answers expire, for at most 32 chains; failures are not remembered. A pinned certificate of Xcode has no
+issuer who could revoke it, so nobody is asked about it.
 
 Where the verdict is undetermined an exception is raised, as if it were invalid. Its status is
 ``RETRYABLE_VERIFICATION_FAILURE`` only if the verdict says that trying again may help.
 
-Threads may share a verifier.
+Threads may share a verifier. Keep one for each set of parameters: it remembers the signers of receipts.
 """
 
 import base64
 import datetime
 import json
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, Union, get_args, get_origin
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, TypeVar, Union, get_args, get_origin
 
 import receiptkit
 
@@ -77,11 +77,14 @@ try:
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
     from cryptography.x509 import ocsp
+    from cryptography.x509.oid import AuthorityInformationAccessOID, ExtendedKeyUsageOID
 except ImportError as error:
     raise ImportError(
-        "receiptkit.appstore returns the objects of Apple's package app-store-server-library, which is not installed, or "
-        f"too old: pip install 'receiptkit[apple]' ({error})"
+        "receiptkit.appstore returns the objects of Apple's package app-store-server-library, which is not installed "
+        f"or too old: pip install 'receiptkit[apple]' ({error})"
     ) from error
+
+M = TypeVar("M")
 
 __all__ = ["RevocationError", "SignedDataVerifier", "VerificationException", "VerificationStatus"]
 
@@ -166,7 +169,7 @@ class SignedDataVerifier:
         """
         notification = self._decoded("signed-notification", signed_payload, ResponseBodyV2DecodedPayload)
         token = notification.externalPurchaseToken
-        content = notification.data or notification.summary or token or getattr(notification, "appData", None)
+        content: Any = notification.data or notification.summary or token or getattr(notification, "appData", None)
         if content is None:
             raise VerificationException(VerificationStatus.INVALID_APP_IDENTIFIER)
         self._require_bundle(content.bundleId)
@@ -200,8 +203,8 @@ class SignedDataVerifier:
         self._require_environment(request.environment)
         return request
 
-    # The policy has these rules, too. They are repeated on what is returned, so that nothing depends on two JSON decoders
-    # reading the same text in the same way.
+    # The policy has these rules, too. They are repeated on what is returned, so that nothing depends on two JSON
+    # decoders reading the same text in the same way.
 
     def _require_bundle(self, bundle_id: Optional[str]) -> None:
         if bundle_id != self._bundle_id:
@@ -215,7 +218,7 @@ class SignedDataVerifier:
         if environment is not self._environment:
             raise VerificationException(VerificationStatus.INVALID_ENVIRONMENT)
 
-    def _decoded(self, kind: str, signed: Union[str, bytes], model: Type[Any]) -> Any:
+    def _decoded(self, kind: str, signed: Union[str, bytes], model: Type[M]) -> M:
         try:
             text = signed.encode() if isinstance(signed, str) else bytes(memoryview(signed))
             self._require_valid(kind, text)
@@ -231,8 +234,8 @@ class SignedDataVerifier:
             raise VerificationException(_FAILURE) from error
 
     def _require_valid(self, kind: str, text: bytes) -> None:
-        # The payload that the library returns has the signed parts of a notification decoded, while Apple's class returns
-        # their text. It is asked for all the same, because for a receipt that is not valid there is only an exception.
+        # The payload that the library returns has the signed parts of a notification decoded, while Apple's class
+        # returns their text. It is asked for all the same, because without a valid receipt there is only an exception.
         rule = self._policy["time"]
         try:
             self._verifier(kind, rule).payload(text)
@@ -271,7 +274,7 @@ class SignedDataVerifier:
 
     def _status(self, verdict: Any, kind: str, text: bytes) -> VerificationStatus:
         reason = verdict.reason
-        code = reason.code if reason is not None else None
+        code = reason.code if reason is not None else ""
         if not self._root_certificates:
             return VerificationStatus.INVALID_CERTIFICATE
         count = _certificate_count(text)
@@ -409,8 +412,8 @@ class RevocationChecker:
         self._remember(header, begin + min(self.LIFETIME, self._seconds_good(chain)))
 
     def _remember(self, header: bytes, until: float) -> None:
-        # A new dictionary, so that no lock is needed, which a fork could leave locked. What another thread remembers at the
-        # same time may be lost, and is asked again.
+        # A new dictionary, so that no lock is needed, which a fork could leave locked. What another thread remembers at
+        # the same time may be lost, and is asked again.
         now = self._clock()
         kept = [(known, end) for known, end in dict(self._good).items() if end > now and known != header]
         self._good = dict(kept[-(self.CAPACITY - 1) :] + [(header, until)])
@@ -528,7 +531,7 @@ def _responders(certificate: x509.Certificate) -> List[str]:
     return [
         description.access_location.value
         for description in access
-        if description.access_method == x509.AuthorityInformationAccessOID.OCSP
+        if description.access_method == AuthorityInformationAccessOID.OCSP
         and isinstance(description.access_location, x509.UniformResourceIdentifier)
     ]
 
@@ -537,12 +540,11 @@ def _is_about(answer: Any, certificate: x509.Certificate, issuer: x509.Certifica
     if answer.serial_number != certificate.serial_number:
         return False
     named = ocsp.OCSPRequestBuilder().add_certificate(certificate, issuer, answer.hash_algorithm).build()
-    return answer.issuer_name_hash == named.issuer_name_hash and answer.issuer_key_hash == named.issuer_key_hash
+    stated = (answer.issuer_name_hash, answer.issuer_key_hash)
+    return stated == (named.issuer_name_hash, named.issuer_key_hash)
 
 
-def _responder(
-    response: ocsp.OCSPResponse, issuer: x509.Certificate, skew: datetime.timedelta
-) -> x509.Certificate:
+def _responder(response: ocsp.OCSPResponse, issuer: x509.Certificate, skew: datetime.timedelta) -> x509.Certificate:
     """The certificate that signed a response: the issuer's, or one that it issued for this purpose."""
 
     def is_named(certificate: x509.Certificate) -> bool:
@@ -568,7 +570,7 @@ def _is_appointed(certificate: x509.Certificate, issuer: x509.Certificate, skew:
         purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except (InvalidSignature, TypeError, ValueError, x509.ExtensionNotFound):
         return False
-    return x509.ExtendedKeyUsageOID.OCSP_SIGNING in purposes
+    return ExtendedKeyUsageOID.OCSP_SIGNING in purposes
 
 
 def _require_signature(response: ocsp.OCSPResponse, signer: x509.Certificate) -> None:
@@ -595,14 +597,15 @@ class _Unusual(Exception):
     pass
 
 
-def _object(model: Type[Any], members: Any) -> Any:
+def _object(model: Type[M], members: Any) -> M:
     build = _BUILDERS.get(model)
     if build is None:
         build = _BUILDERS.setdefault(model, _builder(model) or _never)
     try:
-        return build(members)
+        made: M = build(members)
     except _Unusual:
-        return _structured(model, members)
+        made = _structured(model, members)
+    return made
 
 
 def _structured(kind: Any, value: Any) -> Any:
@@ -671,16 +674,16 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
             lines.append(f"        value = _convert{number}(value)")
         lines.append(f"    _set(made, {attribute.name!r}, value)")
         if role == "raw":
-            main = attributes.get(key)
-            enumeration = _without_none(main.type)[0] if main is not None else None
+            enumeration = _without_none(attributes[key].type)[0] if key in attributes else None
             if attribute.name != _raw_name(key) or not _is_plain_enumeration(enumeration) or kind is bool:
                 return None
-            names[f"_member{number}"] = enumeration._value2member_map_.get
+            names[f"_member{number}"] = getattr(enumeration, "_value2member_map_").get
             lines.append(f"    _set(made, {key!r}, None if value is None else _member{number}(value))")
     lines.append("    return made")
     # The names in the text are those of the attributes of a class, which are identifiers, in quotes.
     exec("\n".join(lines), names)
-    return names["build"]
+    build: Callable[[Any], Any] = names["build"]
+    return build
 
 
 def _conversion(kind: Any) -> Callable[[Any], Any]:
