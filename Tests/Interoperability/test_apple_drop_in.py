@@ -544,6 +544,20 @@ def test_an_undetermined_verdict_is_never_success(verifier, signer, monkeypatch,
     refused(status, verifier.verify_and_decode_signed_transaction, signer.jws(TRANSACTION))
 
 
+def test_what_is_returned_is_compared_again(authority, signer, monkeypatch):
+    """As if the library had read the payload in another way than Python's decoder does."""
+    monkeypatch.setattr(SignedDataVerifier, "_require_valid", lambda *arguments: None)
+    verifier = both(authority, Environment.PRODUCTION)[0]
+    statuses = VerificationStatus.INVALID_APP_IDENTIFIER, VerificationStatus.INVALID_ENVIRONMENT
+    for method, payload in {**METHODS, "verify_and_decode_notification": notification(signer)}.items():
+        data = signer.jws({**payload, "appAppleId": APP})
+        assert refused(VerificationStatus.INVALID_ENVIRONMENT, getattr(verifier, method), data)
+        if method != "verify_and_decode_renewal_info":
+            other = {**payload, "appAppleId": APP + 1, "bundleId": "com.example.other"}
+            other["data"] = {**other.get("data", {}), "appAppleId": APP + 1}
+            refused(statuses[0], getattr(verifier, method), signer.jws(other))
+
+
 def test_threads_share_a_verifier(authority, signer):
     verifier, failures = both(authority)[0], []
     good, bad = signer.jws(TRANSACTION), signer.jws({**TRANSACTION, "bundleId": "com.example.other"})
@@ -701,22 +715,51 @@ def test_who_may_sign_the_answer(responder):
         {"signer": stranger.delegate(stranger.intermediate, stranger.keys[1])},
         {"signer": (authority.root, authority.keys[2])},
         {"signer": (leaf, authority.keys[0])},
-        # In the name of the issuer with another key; about another certificate; with a weak hash.
-        {"signer": (authority.intermediate, stranger.keys[1])},
+        # In the name of the issuer with another key; expired; about another certificate; of another issuer.
         {"signer": (stranger.intermediate, stranger.keys[1]), "by_name": True},
+        {"signer": authority.delegate(*issuer, end=-DAY)},
         {"about": stranger.leaf},
-        {"algorithm": hashes.SHA1()},
+        {"issued_by": stranger.intermediate},
+        {"issued_by": authority.root},
     ]
     for answer in accepted:
         responder.answer(leaf, **answer)
         online(responder)(data)
     for answer in refusals:
-        try:
-            responder.response(leaf, **answer)
-        except Exception:
-            continue
         responder.answer(leaf, **answer)
         refused(FAILURE, online(responder), data)
+
+
+def test_an_answer_with_a_weak_hash_is_refused(authority):
+    response = types.SimpleNamespace(signature_hash_algorithm=hashes.SHA1(), signature=b"", tbs_response_bytes=b"")
+    with pytest.raises(drop_in.RevocationError, match="hash"):
+        drop_in._require_signature(response, authority.intermediate)
+
+
+def test_the_second_responder_is_asked_only_if_the_first_has_no_answer(responder):
+    other, closed = Responder(), Responder()
+    closed.close()
+    try:
+        for first, status in ((closed.address, None), (other.address, FAILURE)):
+            responder.authority = other.authority = Authority([first, responder.address])
+            other.answer(other.authority.intermediate, state=REVOKED)
+            method, data = online(responder), responder.authority.signer.jws(TRANSACTION)
+            if status is None:
+                method(data)
+            else:
+                error = refused(status, method, data)
+                assert "is revoked" in str(error.__cause__)
+    finally:
+        other.close()
+
+
+def test_an_expired_chain_is_refused_with_online_checks(responder):
+    responder.authority = Authority(responder.address, begin=now() - 30 * DAY, end=now() - 10 * DAY)
+    data = responder.authority.signer.jws({**TRANSACTION, "signedDate": milliseconds(now() - 20 * DAY)})
+    both(responder.authority)[0].verify_and_decode_signed_transaction(data)
+    for each in both(responder.authority, online=True):
+        refused(FAILURE, each.verify_and_decode_signed_transaction, data)
+    assert not responder.requests
 
 
 def test_nobody_is_asked_about_invalid_data(responder):

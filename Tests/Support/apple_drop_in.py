@@ -9,9 +9,11 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 
 from cryptography import x509
@@ -77,8 +79,12 @@ def certificate(
     if purpose:
         builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
     if responder:
-        access = x509.AccessDescription(AuthorityInformationAccessOID.OCSP, x509.UniformResourceIdentifier(responder))
-        builder = builder.add_extension(x509.AuthorityInformationAccess([access]), critical=False)
+        addresses = [responder] if isinstance(responder, str) else responder
+        access = [
+            x509.AccessDescription(AuthorityInformationAccessOID.OCSP, x509.UniformResourceIdentifier(address))
+            for address in addresses
+        ]
+        builder = builder.add_extension(x509.AuthorityInformationAccess(access), critical=False)
     return builder.sign(issuer_key, hashes.SHA256())
 
 
@@ -116,11 +122,11 @@ class Authority:
         """The issuer of one of the certificates, and its key."""
         return (self.root, self.keys[2]) if subject == self.intermediate else (self.intermediate, self.keys[1])
 
-    def delegate(self, issuer, issuer_key, purpose=ExtendedKeyUsageOID.OCSP_SIGNING):
+    def delegate(self, issuer, issuer_key, purpose=ExtendedKeyUsageOID.OCSP_SIGNING, end=DAY):
         """A certificate that may sign OCSP responses, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         made = certificate(
-            "Test Responder", key, issuer, issuer_key, begin=now() - DAY, end=now() + DAY, purpose=purpose
+            "Test Responder", key, issuer, issuer_key, begin=now() - 9 * DAY, end=now() + end, purpose=purpose
         )
         return made, key
 
@@ -177,11 +183,10 @@ class Responder:
         validity=2 * DAY,
         signer=None,
         about=None,
+        issued_by=None,
         failure=None,
         by_name=False,
-        embedded=None,
         http=None,
-        algorithm=hashes.SHA256(),
     ):
         if failure:
             return ocsp.OCSPResponseBuilder.build_unsuccessful(failure)
@@ -194,7 +199,7 @@ class Responder:
             ocsp.OCSPResponseBuilder()
             .add_response(
                 cert=about or subject,
-                issuer=issuer,
+                issuer=issued_by or issuer,
                 algorithm=hashes.SHA1(),
                 cert_status=state,
                 this_update=update,
@@ -204,9 +209,9 @@ class Responder:
             )
             .responder_id(encoding, certificate_of_signer)
         )
-        if embedded or signer:
-            builder = builder.certificates([embedded or certificate_of_signer])
-        return builder.sign(key, algorithm)
+        if signer:
+            builder = builder.certificates([certificate_of_signer])
+        return builder.sign(key, hashes.SHA256())
 
     def close(self):
         self.server.shutdown()
@@ -220,35 +225,34 @@ def sdist():
     """The unpacked source package of Apple's library, in the version that is installed, or why it is not to be had."""
     version = importlib.metadata.version(PACKAGE)
     folder = ROOT / ".build/apple-sdist" / version
-    found = lambda: next((path.parent for path in sorted(folder.glob("*/tests"))), None)  # noqa: E731
-    if found():
-        return found(), None
-    folder.mkdir(parents=True, exist_ok=True)
-    archive = os.environ.get(SOURCE)
-    if not archive:
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--no-binary",
-            ":all:",
-            "--dest",
-            str(folder),
-            f"{PACKAGE}=={version}",
-        ]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        archive = next(iter(sorted(folder.glob("*.tar.gz"))), None)
-        if result.returncode or not archive:
-            return None, f"pip cannot get the source of {PACKAGE} {version}: {result.stderr.strip()[-300:]}"
-    with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="data")
-    if not found():
-        return None, f"{archive} has no tests"
-    return found(), None
+    if not folder.exists():
+        with tempfile.TemporaryDirectory() as temporary:
+            archive = os.environ.get(SOURCE)
+            if not archive:
+                command = [
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "download",
+                    "--quiet",
+                    "--disable-pip-version-check",
+                    "--no-deps",
+                ]
+                command += ["--no-binary", ":all:", "--dest", temporary, f"{PACKAGE}=={version}"]
+                result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+                archive = next(iter(pathlib.Path(temporary).glob("*.tar.gz")), None)
+                if archive is None:
+                    return None, f"pip cannot get the source of {PACKAGE} {version}: {result.stderr.strip()[-300:]}"
+            unpacked = pathlib.Path(temporary) / "unpacked"
+            with tarfile.open(archive) as opened:
+                opened.extractall(unpacked, filter="data")
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            # Complete or not at all, whenever this ends.
+            partial = folder.with_suffix(f".{os.getpid()}")
+            shutil.move(unpacked, partial)
+            partial.rename(folder)
+    tests = next(iter(folder.glob("*/tests")), None)
+    return (tests.parent, None) if tests else (None, f"the source of {PACKAGE} {version} has no tests")
 
 
 class Expected:
