@@ -34,7 +34,6 @@ sys.path.insert(0, str(support.ROOT / "Bindings/python/src"))
 import receiptkit  # noqa: E402
 import receiptkit.appstore as drop_in  # noqa: E402
 from appstoreserverlibrary import signed_data_verifier as apple  # noqa: E402
-from appstoreserverlibrary.models import LibraryUtility  # noqa: E402
 from appstoreserverlibrary.models.Environment import Environment  # noqa: E402
 from receiptkit.appstore import SignedDataVerifier, VerificationException, VerificationStatus  # noqa: E402
 
@@ -94,7 +93,8 @@ METHODS = {
     "verify_and_decode_app_transaction": APP_TRANSACTION,
     "verify_and_decode_realtime_request": REALTIME,
 }
-GOOD, REVOKED, UNKNOWN = ocsp.OCSPCertStatus.GOOD, ocsp.OCSPCertStatus.REVOKED, ocsp.OCSPCertStatus.UNKNOWN
+FAILURE, RETRYABLE = VerificationStatus.VERIFICATION_FAILURE, VerificationStatus.RETRYABLE_VERIFICATION_FAILURE
+REVOKED, UNKNOWN = ocsp.OCSPCertStatus.REVOKED, ocsp.OCSPCertStatus.UNKNOWN
 
 
 def notification(signer, **data):
@@ -248,11 +248,11 @@ def test_notifications_without_transactions(authority, signer, kind, content):
 def test_unusual_values_become_what_apples_converter_makes_of_them(change):
     model = drop_in.JWSTransactionDecodedPayload
     members = {**TRANSACTION, **change}
-    same(drop_in._object(model, members), LibraryUtility._get_cattrs_converter(model).structure(members, model))
+    same(drop_in._object(model, members), drop_in._get_cattrs_converter(model).structure(members, model))
 
 
 def test_the_models_are_built_without_apples_converter(monkeypatch):
-    monkeypatch.setattr(LibraryUtility, "_get_cattrs_converter", None)
+    monkeypatch.setattr(drop_in, "_get_cattrs_converter", None)
     drop_in._object(drop_in.JWSTransactionDecodedPayload, TRANSACTION)
     drop_in._object(drop_in.JWSRenewalInfoDecodedPayload, RENEWAL)
     drop_in._object(drop_in.AppTransaction, APP_TRANSACTION)
@@ -578,6 +578,55 @@ def test_threads_share_a_verifier(authority, signer):
     assert not failures
 
 
+VECTORS = support.ROOT / "TestVectors"
+VECTOR_METHODS = {
+    "signed-transaction": "verify_and_decode_signed_transaction",
+    "signed-renewal-info": "verify_and_decode_renewal_info",
+    "signed-app-transaction": "verify_and_decode_app_transaction",
+    "signed-notification": "verify_and_decode_notification",
+    "signed-realtime-request": "verify_and_decode_realtime_request",
+}
+
+
+def outcome(verifier, method, data):
+    try:
+        return getattr(verifier, method)(data)
+    except VerificationException as error:
+        return error.status
+    except Exception:
+        return VerificationStatus.VERIFICATION_FAILURE
+
+
+def test_nothing_is_accepted_that_apples_class_refuses():
+    accepted = refusals = 0
+    for vector in json.loads((VECTORS / "manifest.json").read_text())["vectors"]:
+        method = VECTOR_METHODS.get(vector["kind"])
+        pairs = list(zip(vector["policy"], vector["policy"][1:]))
+        if method is None or "--admit-xcode" in vector["policy"]:
+            continue
+        roots = [
+            support.der(support.x509.load_pem_x509_certificate((VECTORS / value).read_bytes()))
+            for flag, value in pairs
+            if flag == "--trust"
+        ]
+        bundles = [value for flag, value in pairs if flag == "--bundle-id"] or ["com.example.app"]
+        apps = [int(value) for flag, value in pairs if flag == "--app-apple-id"] or [1234567890]
+        data = (VECTORS / vector["file"]).read_bytes()
+        for environment in (Environment.PRODUCTION, Environment.SANDBOX):
+            arguments = roots, False, environment, bundles[0], apps[0]
+            ours = outcome(SignedDataVerifier(*arguments), method, data)
+            theirs = outcome(apple.SignedDataVerifier(*arguments), method, data)
+            if not isinstance(ours, VerificationStatus):
+                same(ours, theirs)
+                accepted += 1
+            elif isinstance(theirs, VerificationStatus):
+                # Where there is more than one reason, another may be given.
+                both_say = {ours, theirs} & {FAILURE, VerificationStatus.INVALID_CERTIFICATE}
+                assert ours == theirs or both_say or "nested" in vector["file"], vector["file"]
+                refusals += 1
+    assert accepted > 50 and refusals > 100
+
+
 def test_it_is_much_faster_than_apples_class(authority, signer):
     data = signer.jws(TRANSACTION)
 
@@ -655,7 +704,6 @@ def test_what_is_remembered_is_bounded_and_ends_with_the_answer(responder):
 
 
 HOUR = datetime.timedelta(hours=1)
-FAILURE, RETRYABLE = VerificationStatus.VERIFICATION_FAILURE, VerificationStatus.RETRYABLE_VERIFICATION_FAILURE
 
 
 @pytest.mark.parametrize("subject", ["intermediate", "leaf"])
@@ -1080,7 +1128,7 @@ def test_apples_documents_become_the_same_objects():
         members = json.loads(path.read_text())
         for model in models:
             try:
-                theirs = LibraryUtility._get_cattrs_converter(model).structure(members, model)
+                theirs = drop_in._get_cattrs_converter(model).structure(members, model)
             except Exception:
                 with pytest.raises(Exception):
                     drop_in._object(model, members)

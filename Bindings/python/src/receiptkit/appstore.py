@@ -31,7 +31,8 @@ What is stricter
   environment. Apple's class does not look at them.
 * Data must be of the kind that the method names. Apple's class reads a renewal info as a transaction without members.
 * Data must not be signed more than a minute in the future; JSON must be well-formed, without duplicate members; the
-  signature and the certificates must be encoded as their standards demand.
+  signature and the certificates must be encoded as their standards demand, and the signer's certificate must be for
+  signatures and no authority's.
 * A root certificate that cannot be read, or is no root, is an error when the verifier is created, not later.
 * The certificate chain and the signature are verified with every call. Apple's class skips the chain for fifteen
   minutes where online checks are enabled.
@@ -64,12 +65,18 @@ import receiptkit
 try:
     import attr
     import requests
-    from appstoreserverlibrary.models import LibraryUtility
     from appstoreserverlibrary.models.AppTransaction import AppTransaction
     from appstoreserverlibrary.models.DecodedRealtimeRequestBody import DecodedRealtimeRequestBody
     from appstoreserverlibrary.models.Environment import Environment
     from appstoreserverlibrary.models.JWSRenewalInfoDecodedPayload import JWSRenewalInfoDecodedPayload
     from appstoreserverlibrary.models.JWSTransactionDecodedPayload import JWSTransactionDecodedPayload
+    from appstoreserverlibrary.models.LibraryUtility import (
+        AttrsRawValueAware,
+        _get_cattrs_converter,
+        metadata_key,
+        metadata_required_key,
+        metadata_type_key,
+    )
     from appstoreserverlibrary.models.ResponseBodyV2DecodedPayload import ResponseBodyV2DecodedPayload
     from appstoreserverlibrary.signed_data_verifier import VerificationException, VerificationStatus
     from cryptography import x509
@@ -81,7 +88,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "receiptkit.appstore returns the objects of Apple's package app-store-server-library, which is not installed "
-        f"or too old: pip install 'receiptkit[apple]' ({error})"
+        f"or of another version: pip install 'receiptkit[apple]' ({error})"
     ) from error
 
 M = TypeVar("M")
@@ -609,7 +616,7 @@ def _object(model: Type[M], members: Any) -> M:
 
 
 def _structured(kind: Any, value: Any) -> Any:
-    return LibraryUtility._get_cattrs_converter(kind).structure(value, kind)
+    return _get_cattrs_converter(kind).structure(value, kind)
 
 
 def _never(members: Any) -> Any:
@@ -622,9 +629,8 @@ _SCALARS = (str, int, bool)
 
 def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
     """A function that makes an object of a class from decoded JSON, or ``None`` if the class is unusual."""
-    aware = getattr(LibraryUtility, "AttrsRawValueAware", None)
     initialize = getattr(model, "__attrs_post_init__", None)
-    if aware is None or (initialize is not None and initialize is not aware.__attrs_post_init__):
+    if initialize is not None and initialize is not AttrsRawValueAware.__attrs_post_init__:
         return None
     if hasattr(model, "__attrs_pre_init__"):
         return None
@@ -643,7 +649,7 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
         "    made = _new(_model)",
     ]
     for number, attribute in enumerate(attributes.values()):
-        role = attribute.metadata.get(LibraryUtility.metadata_type_key)
+        role = attribute.metadata.get(metadata_type_key)
         if role == "main":
             # Set together with its raw value.
             raw = _raw_name(attribute.name)
@@ -652,7 +658,7 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
             continue
         if attribute.type is None or isinstance(attribute.type, str):
             return None
-        required = attribute.default is attr.NOTHING or bool(attribute.metadata.get("requiredField"))
+        required = attribute.default is attr.NOTHING or bool(attribute.metadata.get(metadata_required_key))
         if not attribute.init or attribute.converter is not None:
             return None
         if attribute.validator is not None and role != "raw":
@@ -660,7 +666,7 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
         if not required and attribute.default is not None:
             return None
         kind, is_optional = _without_none(attribute.type)
-        key = attribute.metadata.get(LibraryUtility.metadata_key) if role == "raw" else attribute.name
+        key = attribute.metadata.get(metadata_key) if role == "raw" else attribute.name
         lines.append(f"    value = get({key!r})")
         if required or not is_optional:
             lines.append("    if value is None: raise _unusual")
