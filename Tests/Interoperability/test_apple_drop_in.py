@@ -253,9 +253,25 @@ def test_unusual_values_become_what_apples_converter_makes_of_them(change):
 
 def test_the_models_are_built_without_apples_converter(monkeypatch):
     monkeypatch.setattr(drop_in, "_get_cattrs_converter", None)
-    drop_in._object(drop_in.JWSTransactionDecodedPayload, TRANSACTION)
+    item = {"SKU": "com.example.sku", "description": "A feature", "displayName": "Feature", "price": 9990}
+    descriptors = {"description": "A plan", "displayName": "Plan"}
+    commerce = {"descriptors": descriptors, "period": "P1M", "taxCode": "TAX", "items": [item], "estimatedTax": 1500}
+    made = drop_in._object(drop_in.JWSTransactionDecodedPayload, {**TRANSACTION, "advancedCommerceInfo": commerce})
+    assert made.advancedCommerceInfo.items[0].SKU == "com.example.sku"
     drop_in._object(drop_in.JWSRenewalInfoDecodedPayload, RENEWAL)
     drop_in._object(drop_in.AppTransaction, APP_TRANSACTION)
+
+
+def test_the_validators_of_a_model_are_heeded(verifier, signer):
+    """Apple's models limit the length of some texts."""
+    commerce = {"descriptors": {"description": "A" * 46, "displayName": "Plan"}, "period": "P1M", "items": []}
+    payload = {**TRANSACTION, "advancedCommerceInfo": commerce}
+    model = drop_in.JWSTransactionDecodedPayload
+    with pytest.raises(Exception) as theirs:
+        drop_in._get_cattrs_converter(model).structure(payload, model)
+    with pytest.raises(type(theirs.value)):
+        drop_in._object(model, payload)
+    refused(FAILURE, verifier.verify_and_decode_signed_transaction, signer.jws(payload))
 
 
 def test_a_model_stays_settable(verifier, signer):
@@ -638,10 +654,16 @@ def test_it_is_much_faster_than_apples_class(authority, signer):
 
     ours, theirs = both(authority)
     ours.verify_and_decode_signed_transaction(data)
-    measured = [(seconds(ours, 300), seconds(theirs, 50)) for _ in range(5)]
-    times = min(theirs for _, theirs in measured) / min(ours for ours, _ in measured)
-    print(f"{min(ours for ours, _ in measured) * 1e6:.0f} µs, {times:.0f} times as fast as Apple's class")
-    # Some 25 times where nothing disturbs; with Apple's own chain, whose keys are longer, 60.
+    fastest, theirs_fastest, times = 1.0, 1.0, 0.0
+    # Other tests run at the same time, so that it is measured until both had a quiet moment.
+    for _ in range(12):
+        fastest = min(fastest, seconds(ours, 200))
+        theirs_fastest = min(theirs_fastest, seconds(theirs, 30))
+        times = theirs_fastest / fastest
+        if times > 20:
+            break
+    print(f"{fastest * 1e6:.0f} µs, {times:.0f} times as fast as Apple's class")
+    # 15 to 25 times with these certificates; 40 to 70 with Apple's own, whose keys are longer.
     assert times > 10
 
 

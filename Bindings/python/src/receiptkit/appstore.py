@@ -55,6 +55,7 @@ Threads may share a verifier. Keep one for each set of parameters: it remembers 
 """
 
 import base64
+import binascii
 import datetime
 import json
 import time
@@ -331,7 +332,8 @@ def _parts(text: bytes) -> List[bytes]:
 
 
 def _base64url(part: bytes) -> bytes:
-    return base64.b64decode(part.translate(_TO_BASE64) + b"=" * (-len(part) % 4), validate=True)
+    """Decodes a part that `_parts` returned, which has no other characters."""
+    return binascii.a2b_base64(part.translate(_TO_BASE64) + b"=" * (-len(part) % 4))
 
 
 _TO_BASE64 = bytes.maketrans(b"-_", b"+/")
@@ -642,6 +644,7 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
         "_unusual": _Unusual,
         "_dict": dict,
     }
+    validations: List[str] = []
     lines = [
         "def build(members):",
         "    if type(members) is not _dict: raise _unusual",
@@ -662,7 +665,8 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
         if not attribute.init or attribute.converter is not None:
             return None
         if attribute.validator is not None and role != "raw":
-            return None
+            names.update({f"_validator{number}": attribute.validator, f"_attribute{number}": attribute})
+            validations.append(f"        _validator{number}(made, _attribute{number}, made.{attribute.name})")
         if not required and attribute.default is not None:
             return None
         kind, is_optional = _without_none(attribute.type)
@@ -685,6 +689,9 @@ def _builder(model: Type[Any]) -> Optional[Callable[[Any], Any]]:
                 return None
             names[f"_member{number}"] = getattr(enumeration, "_value2member_map_").get
             lines.append(f"    _set(made, {key!r}, None if value is None else _member{number}(value))")
+    if validations:
+        # Apple's converter tells in its own way what is wrong.
+        lines += ["    try:", *validations, "    except Exception:", "        raise _unusual from None"]
     lines.append("    return made")
     # The names in the text are those of the attributes of a class, which are identifiers, in quotes.
     exec("\n".join(lines), names)
