@@ -11,9 +11,9 @@ internal import Synchronization
 /// Caches authenticated signers by the bytes that name them. A cached signer's certificates are parsed and checked
 /// once, not for each receipt.
 ///
-/// A signer is inserted after one of its receipts has passed the policy, and only if that receipt embeds no certificate
-/// other than those of its path. An attacker can add any number of unsigned certificates to a genuine receipt; such
-/// receipts can neither fill the memory nor evict a genuine signer. Each format has its own entries; the least recently
+/// A signer is inserted after one of its receipts has passed the policy, and only if the signature covers the embedded
+/// certificates, as in a JWS, or the receipt embeds no others than those of its path. An attacker can add any number of
+/// unsigned certificates to a genuine app receipt; such receipts can neither fill the memory nor evict a genuine signer. Each format has its own entries; the least recently
 /// used signer is evicted. A cached result does not depend on time: validity is evaluated for every receipt.
 final class KnownSigners: Sendable {
   /// The maximum number of cached signers of one format; real stores have a handful at a time.

@@ -59,9 +59,13 @@ struct SignerResolver: Sendable {
       let prefix = bytes.prefix(sharedPrefix)
       prefixDigest = PrefixDigest(prefix.span)
     }
+    // The signature of a JWS covers the certificates in its header, so that nobody but the signer can vary them, and a root
+    // that was issued again costs no more than any other. To the other formats anybody can add certificates.
+    let isCacheable =
+      embedded.requirements.path == .embedded
+      || Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates)
     return Signer(
-      cacheKey: message.cacheKey.detached(), paths: paths,
-      isCacheable: Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates),
+      cacheKey: message.cacheKey.detached(), paths: paths, isCacheable: isCacheable,
       prefixDigest: prefixDigest)
   }
 

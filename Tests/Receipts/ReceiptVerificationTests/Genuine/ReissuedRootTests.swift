@@ -53,6 +53,8 @@ import Testing
       #expect(receipt.signer.rootSHA256 == root.sha256FingerprintHex)
       #expect(receipt.signer.certificates.last == root)
     }
+    // Both chains are remembered: the signature covers them.
+    #expect(verifier.knownSigners.all.count == 2)
   }
 
   @Test(
