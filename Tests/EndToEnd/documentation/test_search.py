@@ -29,6 +29,7 @@ WORDS = {
     "PostgreSQL": ["documentation/audittrailpostgresql/", f"{GUIDES}runseveralservers/", f"{GUIDES}runreceiptserver/"],
     "docker": [f"{GUIDES}install/", f"{GUIDES}runreceiptserver/#Install-the-server"],
     "install": [f"{GUIDES}install/", f"{GUIDES}runreceiptserver/#Install-the-server"],
+    "libreceiptkit": [f"{GUIDES}inprocess/"],
     "GDPR": [f"{GUIDES}runreceiptserver/#Grant-receipts-to-customers-and-erase-customers"],
     "restore purchases": ["documentation/storefront/paying/"],
     "signature-mismatch": ["documentation/receiptverification/reasoncodes/"],
