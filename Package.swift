@@ -351,7 +351,8 @@ let package = Package(
     .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
     .testTarget(
       name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto", "ReceiptSigning", "ReceiptTesting"]),
-    .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptBytes", "ReceiptCodec"]),
+    .testTarget(
+      name: "ReceiptCodecTests", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptFoundationCompat"]),
     .testTarget(
       name: "ReceiptSigningTests", dependencies: ["ReceiptBytes", "ReceiptSigning", "ReceiptTesting"]),
     .testTarget(

@@ -304,7 +304,8 @@ def test_a_killed_import_goes_on_where_it_was(make, leaf, tmp_path, database):
     command = [program(), "import", "--app", "demo", "--input", str(path), "--json", *service.arguments]
     while True:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        timer = threading.Timer(generator.uniform(0.3, 1.5), process.kill)
+        # On a busy machine the first ones are killed before they have begun, and the later ones are not.
+        timer = threading.Timer(generator.uniform(0.3, 1.5) * 1.3**killed, process.kill)
         if killed < 6:
             timer.start()
         output, _ = process.communicate(timeout=300)

@@ -138,7 +138,7 @@ import Testing
     let random = (0..<8).map { _ in DeveloperSigner.randomNonce() }
     #expect(Set(random).count == 8)
     for nonce in random {
-      #expect(nonce.uuid.map(UUIDString.init) == nonce)
+      #expect(nonce.canonical == nonce)
       #expect(Array(nonce.rawValue)[14] == "4")
     }
   }

@@ -25,16 +25,8 @@ public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
     self.init(rawValue: text)
   }
 
-  /// A random UUID (RFC 9562 section 5.4), in lower case.
-  package static func random() -> UUIDString {
-    var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    bytes[6] = 0x40 | bytes[6] & 0x0F
-    bytes[8] = 0x80 | bytes[8] & 0x3F
-    return UUIDString(bytes: bytes)
-  }
-
   /// Indicates whether the text is a UUID.
-  public var isUUID: Bool { Self.isUUID(rawValue) }
+  package var isUUID: Bool { Self.isUUID(rawValue) }
 
   /// The UUID in lower case, as the App Store writes it; `nil` if the text is not a UUID.
   package var canonical: UUIDString? { isUUID ? UUIDString(rawValue: rawValue.lowercased()) : nil }

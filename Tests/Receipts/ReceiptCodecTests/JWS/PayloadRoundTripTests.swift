@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReceiptFoundationCompat
 import Testing
 
 @testable import ReceiptCodec
