@@ -861,13 +861,13 @@ class TestErasure:
         bytes_of = [text.encode() for text in texts]
         with contextlib.suppress(ValueError):
             bytes_of += [uuid.UUID(texts[0]).bytes, uuid.UUID(texts[0]).hex.encode()]
-        found = []
-        for path in [path for folder in folders for path in folder.rglob("*") if path.is_file()]:
-            # The server replaces some of its files meanwhile.
-            with contextlib.suppress(FileNotFoundError):
-                contents = path.read_bytes()
-                found += [path] if any(each in contents for each in bytes_of) else []
-        return found
+        while True:
+            found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+            try:
+                return [path for path in found if any(each in path.read_bytes() for each in bytes_of)]
+            except FileNotFoundError:
+                # The server renamed a file meanwhile, so that what was in it may have been missed.
+                continue
 
     def erase(self, place, who: str, app="shop") -> dict:
         answer = place.request("DELETE", path(who, "").rstrip("/"), params={"app": app})
