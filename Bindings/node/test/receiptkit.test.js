@@ -208,10 +208,11 @@ test("workers, which end while they verify", async () => {
   const verifier = made();
   for (let round = 0; round < 4; round += 1) {
     const workers = Array.from({ length: 4 }, () => new Worker(script, { eval: true, workerData: { path: join(__dirname, ".."), policy, valid, waits: round % 2 === 0 } }));
+    const ends = workers.map((worker) => new Promise((resolve) => worker.once("exit", resolve)));
     await Promise.all(workers.map((worker) => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject))));
     assert.ok(verifier.verify(valid).isValid);
     if (round % 2 === 0) await Promise.all(workers.map((worker) => worker.terminate()));
-    else await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once("exit", resolve))));
+    await Promise.all(ends);
   }
   assert.ok(verifier.verify(valid).isValid && isMainThread);
 });
