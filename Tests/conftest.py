@@ -22,6 +22,7 @@ sys.path[:0] = [
     ]
 ]
 
+import bindings  # noqa: E402
 import browser as browsers  # noqa: E402
 import languages  # noqa: E402
 import postgresql  # noqa: E402
@@ -163,7 +164,7 @@ def make_place(request, receipt_tool, tmp_path):
 # The tests of a file run one after the other: these files, begun last, would keep one core busy and leave the others idle.
 SLOWEST_FIRST = [
     "test_languages.py", "test_service_strangers.py", "test_refund_reviews.py", "test_audit_faults.py", "test_audit_pairs.py", "test_json_output.py",
-    "test_other_stores.py", "test_audit_kill.py", "test_service_stores.py", "test_webhooks.py", "test_command_line.py",
+    "test_bindings.py", "test_other_stores.py", "test_audit_kill.py", "test_service_stores.py", "test_webhooks.py", "test_command_line.py",
 ]  # fmt: skip
 
 
@@ -216,6 +217,11 @@ def pytest_terminal_summary(terminalreporter):
     if languages.absences():
         absent = ", ".join(languages.absences())
         terminalreporter.write_line(f"WARNING: not installed: {absent}; the examples in these languages were SKIPPED", red=True)
+    if not terminalreporter.config.getoption("--short"):
+        if bindings.absence():
+            terminalreporter.write_line(f"WARNING: {bindings.absence()}; the bindings of libreceiptkit were SKIPPED", red=True)
+        for name, why in bindings.absences().items():
+            terminalreporter.write_line(f"WARNING: the binding to {name} was SKIPPED, {why}", red=True)
     if not (SHARED / "receipts" / "manifest.json").is_file():
         terminalreporter.write_line(
             f"WARNING: no real receipts at {SHARED}; the tests that need them were SKIPPED", red=True
