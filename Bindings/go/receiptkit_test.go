@@ -90,6 +90,19 @@ func TestWhatIsNotValidGrantsNothing(t *testing.T) {
 	}
 }
 
+func TestAVerdictContradictsNoStatus(t *testing.T) {
+	for text, status := range map[string]int{
+		`{"verdict":"invalid"}`: 0, `{"verdict":"valid"}`: 1, `{"verdict":"undetermined"}`: 1, `{"verdict":""}`: 3, `{}`: 0, `[]`: 0, `null`: 0, ``: 0,
+	} {
+		if verdict, err := newVerdict([]byte(text), status); verdict != nil || err == nil {
+			t.Errorf("%s with the status %d", text, status)
+		}
+	}
+	if verdict, err := newVerdict([]byte(`{"verdict":"undetermined","grantsAccess":true}`), StatusUndetermined); err != nil || verdict.GrantsAccess {
+		t.Fatal(verdict, err)
+	}
+}
+
 func TestManyReceipts(t *testing.T) {
 	receipts := [][]byte{valid(t), nil, []byte("x"), valid(t), {}}
 	verdicts, err := verifier(t).VerifyMany(receipts)

@@ -59,7 +59,7 @@ type Verdict struct {
 	ConsumptionRequestReason string  `json:"consumptionRequestReason"`
 	// Standing tells whether what was bought still stands, such as "active"; empty where there is no purchase.
 	Standing string `json:"standing"`
-	// GrantsAccess tells whether a purchase is active. Grant nothing without it.
+	// GrantsAccess tells whether the receipt is valid and a purchase in it is active. Grant nothing without it.
 	GrantsAccess        bool             `json:"grantsAccess"`
 	Transactions        []Purchase       `json:"transactions"`
 	RenewalInfo         *RenewalInfo     `json:"renewalInfo"`
@@ -88,6 +88,7 @@ func newVerdict(text []byte, status int) (*Verdict, error) {
 	if word, isKnown := words[status]; !isKnown || word != verdict.Verdict {
 		return nil, internal("The verdict %q contradicts the status %d.", verdict.Verdict, status)
 	}
+	verdict.GrantsAccess = verdict.GrantsAccess && verdict.IsValid()
 	return verdict, nil
 }
 
