@@ -158,10 +158,12 @@ class TestReceiptKit < Minitest::Test
 
   def test_nothing_is_kept_of_a_call
     receipt = valid
+    # What is in it is as long.
+    large = JSON.generate({ data: JSON.generate({ packageName: "x" * 1_000_000 }), signature: "AAAA" })
     run = lambda do
-      600.times do
+      100.times do
         verifier.verify(receipt)
-        ReceiptKit.inspect_unverified(receipt)
+        ReceiptKit.inspect_unverified(large)
         assert_raises(ReceiptKit::Error) { ReceiptKit::Verifier.new("{") }
       end
       GC.start
@@ -169,7 +171,7 @@ class TestReceiptKit < Minitest::Test
     2.times { run.call }
     before = resident
     run.call
-    assert resident - before < 12 << 20, resident - before
+    assert resident - before < 48 << 20, resident - before
   end
 
   # As Puma does it: what was created before the fork works in the workers.
