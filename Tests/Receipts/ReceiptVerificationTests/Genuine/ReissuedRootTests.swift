@@ -4,8 +4,9 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting
-import ReceiptVerification
 import Testing
+
+@testable import ReceiptVerification
 
 /// A chain whose last certificate is another one of the trusted root's name and key, as in the test data of Apple's own
 /// libraries: the path ends at the trusted one.
