@@ -132,8 +132,8 @@ def test_the_own_tests_pass(built, made):
     )
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-10_000:]
-    # A proof is there, so that nothing is left out for want of one.
-    assert "RECEIPTKIT_TEST_PROOF" not in output, output[-10_000:]
+    # What the tests need is there, so that they leave nothing out. Those that leave something out name it.
+    assert "RECEIPTKIT_TEST_PROOF" not in output and "SKIPPED" not in output, output[-10_000:]
 
 
 def free_port() -> int:

@@ -125,7 +125,8 @@ def php(folder: pathlib.Path, library: pathlib.Path) -> Built:
     def server(port: int) -> list:
         return ["php", "-d", "ffi.enable=true", "-S", f"127.0.0.1:{port}", source / "example/server.php"]
 
-    return Built(["php", source / "parity.php"], ["php", "tests/run.php"], server, source)
+    environment = {"RECEIPTKIT_HEADER": str(library / "receiptkit.h")}
+    return Built(["php", source / "parity.php"], ["php", "tests/run.php"], server, source, environment)
 
 
 def ruby(folder: pathlib.Path, library: pathlib.Path) -> Built:
@@ -148,8 +149,10 @@ def java(folder: pathlib.Path, library: pathlib.Path) -> Built:
     source = FOLDER / "java"
     run([source / "build", folder], env=os.environ | {"JNA": str(JNA)})
     program = ["java", "-cp", f"{folder / 'receiptkit.jar'}:{folder / 'others'}:{JNA}"]
-    parity, tests = [*program, "dev.receiptkit.Parity"], [*program, "dev.receiptkit.Tests"]
-    return Built(parity, tests, lambda _: [*program, "Server"], source)
+    # A heap that does not grow, so that what the tests measure is the memory outside of it.
+    heap = ["-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch"]
+    tests = [program[0], *heap, *program[1:], "dev.receiptkit.Tests"]
+    return Built([*program, "dev.receiptkit.Parity"], tests, lambda _: [*program, "Server"], source)
 
 
 def python(folder: pathlib.Path, library: pathlib.Path) -> Built:

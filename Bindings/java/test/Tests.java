@@ -223,6 +223,10 @@ final class Tests {
   }
 
   private static void nothingIsKeptOfACall() throws Exception {
+    if (Runtime.getRuntime().maxMemory() > 256 << 20) {
+      System.out.println("SKIPPED: the heap may grow, so that nothing can be measured; README.md has the options");
+      return;
+    }
     byte[] receipt = valid();
     Map<String, Object> policy = policy();
     // What is in it is as long.
