@@ -113,11 +113,12 @@ import Testing
     let many = MassExtendRenewalDateRequest(
       requestIdentifier: Self.uuid, extendByDays: 1, extendReasonCode: .customerSatisfaction,
       productId: SampleReceipts.productId)
-    #expect(try await client.send(.massExtendRenewalDate(many)).requestIdentifier?.uuid == Self.uuid.uuid)
+    #expect(
+      try await client.send(.massExtendRenewalDate(many)).requestIdentifier?.canonical == Self.uuid.canonical)
     let status = try await client.send(
       .massExtendRenewalDateStatus(
         productId: SampleReceipts.productId, requestIdentifier: Self.uuid))
-    #expect(status.requestIdentifier?.uuid == Self.uuid.uuid)
+    #expect(status.requestIdentifier?.canonical == Self.uuid.canonical)
   }
 
   @Test("consumption information about a purchase")
@@ -136,7 +137,8 @@ import Testing
         }, of: Self.original))
     try await client.send(.setAppAccountToken(Self.uuid, of: Self.original))
     #expect(
-      try await client.send(.transaction(Self.original)).payload.appAccountToken?.uuid == Self.uuid.uuid)
+      try await client.send(.transaction(Self.original)).payload.appAccountToken?.canonical
+        == Self.uuid.canonical)
     try await client.send(.finish(Self.original))
   }
 
@@ -158,7 +160,9 @@ import Testing
   @Test("retention messaging")
   func retentionMessaging() async throws {
     try await client.send(.uploadImage(EndpointCall.png, identifier: Self.uuid, size: .fullSize))
-    #expect(try await client.send(.images()).imageIdentifiers?.first?.imageIdentifier?.uuid == Self.uuid.uuid)
+    #expect(
+      try await client.send(.images()).imageIdentifiers?.first?.imageIdentifier?.canonical
+        == Self.uuid.canonical)
     try await client.send(
       .uploadMessage(
         RetentionMessage(header: "Stay", body: "A month for nothing.").with {
@@ -169,7 +173,7 @@ import Testing
       .setDefaultMessage(Self.uuid, forProduct: SampleReceipts.productId, locale: "en-US"))
     let message = try await client.send(
       .defaultMessage(forProduct: SampleReceipts.productId, locale: "en-US"))
-    #expect(message.messageIdentifier.uuid == Self.uuid.uuid)
+    #expect(message.messageIdentifier.canonical == Self.uuid.canonical)
     try await client.send(.deleteDefaultMessage(forProduct: SampleReceipts.productId, locale: "en-US"))
     try await client.send(.deleteMessage(Self.uuid))
     try await client.send(.deleteImage(Self.uuid))
