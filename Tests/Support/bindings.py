@@ -160,21 +160,12 @@ def python(folder: pathlib.Path, library: pathlib.Path) -> Built:
     return Built([sys.executable, source / "parity.py"], None, None, source)
 
 
-def c(folder: pathlib.Path, library: pathlib.Path) -> Built:
-    source = FOLDER / "c/example"
-    link = [f"-L{library}", "-lreceiptkit", f"-Wl,-rpath,{library}"]
-    compiler = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{library}"]
-    run([*compiler, "-o", folder / "parity", source / "parity.c", *link])
-    return Built([folder / "parity"], None, None, source)
-
-
 def has_file(path: str) -> Callable[[], bool]:
     return (FOLDER / path).is_file
 
 
 BINDINGS = {
-    # Of these two only what `parity` says is compared: their own tests have files of their own.
-    "c": Binding(needs("cc", **{"Bindings/c/example/parity.c": has_file("c/example/parity.c")}), c),
+    # Its own tests have files of their own. What C says, test_library.py compares.
     "python": Binding(needs(**{"Bindings/python/parity.py": has_file("python/parity.py")}), python),
     "go": Binding(needs("go", "gofmt", "cc"), go),
     "php": Binding(needs("php", FFI=lambda: succeeds("php", "-r", "exit((int) !extension_loaded('FFI'));")), php),
