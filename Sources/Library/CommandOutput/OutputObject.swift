@@ -19,16 +19,22 @@ extension OutputObject {
   package func line() -> [UInt8] { JSONWriter.line(Self.type, append(to:)) }
 
   /// The same without the line feed.
-  package var object: [UInt8] { line().dropLast() }
+  package var object: [UInt8] { JSONWriter.object(Self.type, append(to:)) }
 }
 
 extension JSONWriter {
   /// An output object with the members that the closure writes, and a line feed.
   package static func line(_ type: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+    var line = object(type, write)
+    line.append(0x0A)
+    return line
+  }
+
+  /// The same without the line feed.
+  package static func object(_ type: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
     var object = JSONWriter(type: type)
     write(&object)
     object.endObject()
-    object.endLine()
     return object.bytes
   }
 

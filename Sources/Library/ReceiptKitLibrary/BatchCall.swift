@@ -96,7 +96,10 @@ internal import Synchronization
     }
     let verdicts = verifier.verifyTogether(inputs[...])
     var lines: [UInt8] = []
-    for verdict in verdicts { lines += verdict.line(at: instant) }
+    for verdict in verdicts {
+      lines += verdict.json(at: instant)
+      lines.append(0x0A)
+    }
     results.withLock { results in
       results.lines[chunk] = lines
       for (index, verdict) in zip(range, verdicts) {

@@ -38,18 +38,18 @@ enum Calls {
     } catch {
       throw LibraryError(error)
     }
-    return Handles.add(.verifier(try document.verifier()))
+    return Handles.add(.verifier(try document.verifier().withoutBackgroundWork))
   }
 
   static func verify(_ receipt: [UInt8], with verifier: ReceiptVerifier) -> CallResult {
     let verdict = verifier.verify(ReceiptInputText.stripped(receipt))
-    return CallResult(status: verdict.status, text: verdict.line(at: verifier.policy.instant).dropLast())
+    return CallResult(status: verdict.status, text: verdict.json(at: verifier.policy.instant))
   }
 
   static func payload(of receipt: [UInt8], by verifier: ReceiptVerifier) throws(LibraryError) -> CallResult {
     let verdict = verifier.verify(ReceiptInputText.stripped(receipt))
     guard case .valid(let verified) = verdict else {
-      return CallResult(status: verdict.status, text: verdict.line(at: verifier.policy.instant).dropLast())
+      return CallResult(status: verdict.status, text: verdict.json(at: verifier.policy.instant))
     }
     do { return CallResult(text: try verified.payloadJSON()) } catch {
       throw LibraryError(.internalFault, "The payload of a valid receipt cannot be read again: \(error)")
@@ -66,7 +66,7 @@ enum Calls {
         .invalid, error.message, code: error.code.rawValue, at: error.place.description)
     }
     return CallResult(
-      text: JSONWriter.line("inspection") { inspection.write(to: &$0, redacting: redacting) }.dropLast())
+      text: JSONWriter.object("inspection") { inspection.write(to: &$0, redacting: redacting) })
   }
 
   static func createSigner(_ identity: [UInt8]) throws(LibraryError) -> UInt64 {
@@ -210,8 +210,8 @@ extension Verdict {
     }
   }
 
-  /// The object `verdict` and a line feed.
-  func line(at instant: Timestamp) -> [UInt8] {
-    JSONWriter.line("verdict") { write(to: &$0, at: instant) }
+  /// The object `verdict`.
+  func json(at instant: Timestamp) -> [UInt8] {
+    JSONWriter.object("verdict") { write(to: &$0, at: instant) }
   }
 }

@@ -25,7 +25,7 @@ public import ReceiptCrypto
 /// receipt through the verifier.
 public struct ReceiptVerifier: Sendable {
   let recognizer: Recognizer
-  let authenticator: Authenticator
+  private(set) var authenticator: Authenticator
   let evaluator: PolicyEvaluator
   /// The signers of receipts that the policy accepted.
   let knownSigners = KnownSigners()
@@ -66,6 +66,14 @@ public struct ReceiptVerifier: Sendable {
   /// The same verifier without ``VerificationPolicy/requiresCurrentPurchase``, for what a store sends of its own accord.
   package var acceptingLapsedPurchases: ReceiptVerifier {
     policy.requiresCurrentPurchase ? changing { $0.requiresCurrentPurchase = false } : self
+  }
+
+  /// The same verifier without work in the background: what it computes once for a signer, some 16 ms, it computes in the call
+  /// that needs it next. For a process that belongs to others, in which a thread would be left out of a fork.
+  package var withoutBackgroundWork: ReceiptVerifier {
+    var verifier = self
+    verifier.authenticator.resolver.buildsTablesInPlace = true
+    return verifier
   }
 
   /// Returns a verifier with another policy, and the same clock and trust.

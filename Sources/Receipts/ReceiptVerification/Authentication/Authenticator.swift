@@ -9,7 +9,7 @@ internal import ReceiptCrypto
 /// algorithm. Second, the signer's certificates must lead to a trusted root. Third, the signature must match. Only then
 /// is the content decoded.
 struct Authenticator: Sendable {
-  let resolver: SignerResolver
+  var resolver: SignerResolver
 
   /// Authenticates one receipt.
   ///

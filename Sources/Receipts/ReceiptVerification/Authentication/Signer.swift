@@ -17,6 +17,7 @@ final class Signer: Sendable {
   let isCacheable: Bool
   /// The digest of the bytes that every signed message of this signer begins with; `nil` if there are no such bytes.
   let prefixDigest: PrefixDigest?
+  private let buildsTableInPlace: Bool
 
   // All threads read these for every receipt, without a lock.
   private let table = AtomicLazyReference<FixedKeyVerifier>()
@@ -29,7 +30,11 @@ final class Signer: Sendable {
   /// cannot cause tables to be built.
   static let signaturesThatRepayTable = 640
 
-  init(cacheKey: SignerCacheKey, paths: [SigningPath], isCacheable: Bool, prefixDigest: PrefixDigest?) {
+  init(
+    cacheKey: SignerCacheKey, paths: [SigningPath], isCacheable: Bool, prefixDigest: PrefixDigest?,
+    buildsTableInPlace: Bool
+  ) {
+    self.buildsTableInPlace = buildsTableInPlace
     self.cacheKey = cacheKey
     self.paths = paths
     hasOneKey = paths.count < 2 || !paths[0].certificates.isEmpty
@@ -47,11 +52,15 @@ final class Signer: Sendable {
   var fixedKeyVerifier: FixedKeyVerifier? { table.load() }
 
   /// Counts a valid signature. When the count reaches ``signaturesThatRepayTable``, the table is built in the
-  /// background, so that no receipt waits for it.
+  /// background, so that no receipt waits for it; or at once, by a verifier that may have no thread of its own.
   func countValidSignature() {
     let (before, after) = validSignatureCount.add(1, ordering: .relaxed)
     guard before < Self.signaturesThatRepayTable, after >= Self.signaturesThatRepayTable else { return }
-    Task.detached(priority: .utility) { self.buildTable() }
+    if buildsTableInPlace {
+      buildTable()
+    } else {
+      Task.detached(priority: .utility) { self.buildTable() }
+    }
   }
 
   /// Builds the table now, unless it exists or is being built.

@@ -24,6 +24,8 @@ struct SignerResolver: Sendable {
   let trust: TrustAnchors
   let intermediates: [Certificate]
   let policy: VerificationPolicy
+  /// See ``ReceiptVerifier/withoutBackgroundWork``.
+  var buildsTablesInPlace = false
 
   /// The maximum number of embedded certificates; a genuine receipt embeds three, and parsing thousands would only cost
   /// time.
@@ -49,7 +51,7 @@ struct SignerResolver: Sendable {
     case .app(let package, let store):
       return Signer(
         cacheKey: message.cacheKey.detached(), paths: try paths(for: package, at: store), isCacheable: true,
-        prefixDigest: nil)
+        prefixDigest: nil, buildsTableInPlace: buildsTablesInPlace)
     }
     let certificates = try parse(embedded.certificates)
     let paths = try paths(of: certificates, leaf: embedded.leaf, under: embedded.requirements)
@@ -66,7 +68,7 @@ struct SignerResolver: Sendable {
       || Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates)
     return Signer(
       cacheKey: message.cacheKey.detached(), paths: paths, isCacheable: isCacheable,
-      prefixDigest: prefixDigest)
+      prefixDigest: prefixDigest, buildsTableInPlace: buildsTablesInPlace)
   }
 
   // MARK: Keys of apps
