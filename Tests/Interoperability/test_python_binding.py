@@ -443,7 +443,7 @@ def test_every_argument_of_a_policy(app_key):
     root = (ROOT / "TestVectors/certificates/es256-root.pem").read_bytes()
     arguments = {
         "bundle_ids": {APP}, "environments": ("sandbox", "production"), "trust": [root, "apple"],
-        "intermediates": [root.decode()], "xcode_certificates": [], "require_current": False,
+        "intermediates": [root.decode()], "xcode_certificates": [], "admit_xcode": False, "require_current": False,
         "kinds": ["signed-transaction"], "algorithms": ["ES256"], "app_apple_id": 1234567890,
         "maximum_age": datetime.timedelta(days=36500), "allowed_clock_skew": 5, "markers": [("1.2.3", "1.2.4")],
         "time": datetime.datetime(2025, 10, 2, tzinfo=datetime.timezone(datetime.timedelta(hours=5))),
