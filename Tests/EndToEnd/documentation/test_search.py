@@ -43,7 +43,7 @@ WORDS = {
     "Vapor": [f"{GUIDES}usewithawebframework/"],
     "Hummingbird": [f"{GUIDES}usewithawebframework/"],
     "Python": [f"{GUIDES}calltheserver/", f"{GUIDES}movefromapplelibraries/"],
-    "php": [f"{GUIDES}movefromaporat/"],
+    "php": [f"{GUIDES}movefromaporat/", f"{GUIDES}inprocess/"],
     "revenuecat": [f"{GUIDES}movefromrevenuecat/"],
     "in-app-purchase": [f"{GUIDES}movefrominapppurchase/"],
     "api key": [f"{GUIDES}runreceiptserver/"],
