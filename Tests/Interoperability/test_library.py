@@ -96,10 +96,8 @@ def test_every_receipt_has_the_verdict_of_the_command(library, receipt_tool, tmp
         samples += library_samples.genuine(SHARED) + library_samples.other_stores(SHARED, tmp_path_factory.mktemp("keys"))
 
     def compare(sample) -> None:
-        # The instant of the command's evaluation and that of the library's may be a second apart.
-        options = sample.options if "--time" in sample.options else sample.options
         done = subprocess.run(
-            [receipt_tool.path, "verify", "--json", *options, "-"], cwd=sample.folder, input=sample.receipt, capture_output=True
+            [receipt_tool.path, "verify", "--json", *sample.options, "-"], cwd=sample.folder, input=sample.receipt, capture_output=True
         )
         [line] = done.stdout.splitlines()
         expected = json.loads(line)
@@ -188,7 +186,7 @@ def test_the_process_is_left_as_it_was(library, sample, tmp_path):
     # What the C library asks about threads and processors.
     allowed = {str(sample.folder / sample.name)}
     asked = ("/proc/self/", "/sys/devices/system/cpu/", sys.prefix)
-    assert {each for each in opened - allowed if not each.startswith(asked) and "/lib" not in each} == set()
+    assert {each for each in opened - allowed if not each.startswith(asked) and ".so" not in each} == set()
     assert "connect(" not in after and str(configuration) not in opened
 
 
