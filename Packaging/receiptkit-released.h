@@ -19,8 +19,8 @@
  * can use every handle of its parent. A call must not be made in a signal handler, or by a child of vfork.
  *
  * Process. The library installs no signal handler, prints nothing, reads no configuration, neither from a file nor from the
- * environment, and opens no connection. It cannot be unloaded. Its copies of libcrypto and of the Swift runtime are its own: other versions of them in
- * the process are neither used nor disturbed.
+ * environment, and opens no connection. It cannot be unloaded. Its copies of libcrypto and of the Swift runtime are its own:
+ * other versions of them in the process are neither used nor disturbed.
  *
  * Memory. A call uses at most some ten times the memory of its input. If the system has no memory, the process is ended, as
  * by the Swift runtime; no other input ends it.
@@ -78,8 +78,8 @@ int32_t receiptkit_verifier_create(
 
 /*
  * Verifies a receipt of any kind, as a file that receipt-tool reads would have it; of one that is longer than the policy's
- * `maximumByteCount` no more is read than that. `result` is the object `verdict`, without
- * `source`. The standing of a purchase is that at the policy's instant, or now.
+ * `maximumByteCount` no more is read than that. `result` is the object `verdict`, without `source`. The standing of a purchase
+ * is that at the policy's instant, or now.
  */
 int32_t receiptkit_verify(
     receiptkit_handle verifier, const void *receipt, size_t receipt_length, receiptkit_text *result);
@@ -90,8 +90,8 @@ int32_t receiptkit_verify(
  * within `receipts` cannot be, and is up to the caller.
  *
  * `result` has the verdict on each on a line of its own, in order, and a line feed after each. Standing is evaluated at one
- * instant for all. `statuses`, unless NULL, has room for count bytes: it gets
- * RECEIPTKIT_VALID, RECEIPTKIT_INVALID or RECEIPTKIT_UNDETERMINED for each. The function returns 0 if all were verified,
+ * instant for all. `statuses`, unless NULL, has room for count bytes: it gets RECEIPTKIT_VALID,
+ * RECEIPTKIT_INVALID or RECEIPTKIT_UNDETERMINED for each. The function returns 0 if all were verified,
  * whatever the verdicts.
  */
 int32_t receiptkit_verify_batch(

@@ -8,7 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Held shared by each call, and alone by a fork. Whoever forks is served first: calls follow one another without end. */
+/* Calls hold this lock for reading, and a fork holds it for writing. A waiting fork comes before new calls, since there may be
+ * a call at every moment. */
 static pthread_rwlock_t work = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 void receiptkit_work_begin(void) { pthread_rwlock_rdlock(&work); }

@@ -22,6 +22,17 @@ enum Calls {
   static let longestDocument = 1 << 26
   private static let documents = ReceiptLimits(maximumByteCount: longestDocument)
 
+  /// Reads a document that the caller wrote. An unknown member is an error.
+  private static func read<Document: JSONObject>(
+    _ json: [UInt8], _ part: String
+  ) throws(LibraryError) -> Document {
+    do throws(MalformedReceipt) {
+      return try Document(json: json, part: part, limits: documents, isStrict: true)
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
   static func version() -> CallResult {
     CallResult(
       text: Output.Version(
@@ -32,12 +43,7 @@ enum Calls {
   }
 
   static func createVerifier(_ policy: [UInt8]) throws(LibraryError) -> UInt64 {
-    let document: PolicyDocument
-    do throws(MalformedReceipt) {
-      document = try PolicyDocument(json: policy, part: "policy", limits: documents, isStrict: true)
-    } catch {
-      throw LibraryError(error)
-    }
+    let document: PolicyDocument = try read(policy, "policy")
     return Handles.add(.verifier(try document.verifier().withoutBackgroundWork))
   }
 
@@ -70,12 +76,7 @@ enum Calls {
   }
 
   static func createSigner(_ identity: [UInt8]) throws(LibraryError) -> UInt64 {
-    let document: IdentityDocument
-    do throws(MalformedReceipt) {
-      document = try IdentityDocument(json: identity, part: "identity", limits: documents, isStrict: true)
-    } catch {
-      throw LibraryError(error)
-    }
+    let document: IdentityDocument = try read(identity, "identity")
     var chain: [Certificate] = []
     for (index, text) in document.certificates.enumerated() {
       chain += try PolicyDocument.certificates(in: text, at: "$.certificates[\(index)]")
@@ -93,18 +94,8 @@ enum Calls {
   }
 
   static func sign(_ request: [UInt8], with signer: ReceiptSigner) throws(LibraryError) -> CallResult {
-    let document: SigningRequest
-    do throws(MalformedReceipt) {
-      document = try SigningRequest(json: request, part: "request", limits: documents, isStrict: true)
-    } catch {
-      throw LibraryError(error)
-    }
-    guard let kind = ReceiptKind(rawValue: document.format) else {
-      throw .invalid(
-        "$.format",
-        "\"\(ShownText.plain(document.format))\" is none of "
-          + "\(ReceiptKind.allCases.map(\.rawValue).joined(separator: ", ")).")
-    }
+    let document: SigningRequest = try read(request, "request")
+    let kind: ReceiptKind = try .named(document.format, at: "$.format")
     guard !document.pss || kind == .huaweiPurchase else {
       throw .invalid("$.pss", "Only purchases of Huawei are signed with RSASSA-PSS.")
     }
@@ -127,12 +118,7 @@ enum Calls {
   }
 
   static func check(proof: [UInt8], _ request: [UInt8]) throws(LibraryError) -> CallResult {
-    let document: ProofRequest
-    do throws(MalformedReceipt) {
-      document = try ProofRequest(json: request, part: "request", limits: documents, isStrict: true)
-    } catch {
-      throw LibraryError(error)
-    }
+    let document: ProofRequest = try read(request, "request")
     let check = ProofCheck(try document.trust(), receipt: try document.digests())
     do {
       let proven = try check.check(proof)
@@ -194,11 +180,6 @@ extension ProofRequest {
       throw LibraryError(.unreadableInput, "The receipt is given in base64.", at: "$.receipt")
     }
   }
-}
-
-extension VerificationPolicy {
-  /// The instant at which standing is evaluated: that of the time rule, or now.
-  var instant: Timestamp { if case .at(let instant) = timeRule { instant } else { SystemClock.now() } }
 }
 
 extension Verdict {

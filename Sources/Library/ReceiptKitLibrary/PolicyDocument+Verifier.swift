@@ -50,10 +50,7 @@ extension PolicyDocument {
     if let huaweiEnvironments {
       policy.otherStores[.huawei] = try Self.values(huaweiEnvironments, at: "$.huaweiEnvironments")
     }
-    guard let rule = UnstatedEnvironmentRule(rawValue: unstatedEnvironment) else {
-      throw .invalid("$.unstatedEnvironment", "\"\(unstatedEnvironment)\" is not ask, accept or refuse.")
-    }
-    policy.unstatedEnvironment = rule
+    policy.unstatedEnvironment = try .named(unstatedEnvironment, at: "$.unstatedEnvironment")
     guard let limit = Int(exactly: maximumByteCount), 1...(1 << 32) ~= limit else {
       throw .invalid("$.maximumByteCount", "The limit is 1 byte to 4 GiB.")
     }
@@ -138,13 +135,7 @@ extension PolicyDocument {
   ) throws(LibraryError) -> Set<Value> {
     var values: Set<Value> = []
     for (index, text) in texts.enumerated() {
-      guard let value = Value(rawValue: text) else {
-        throw .invalid(
-          "\(place)[\(index)]",
-          "\"\(ShownText.plain(text))\" is none of \(Value.allCases.map(\.rawValue).joined(separator: ", "))."
-        )
-      }
-      values.insert(value)
+      values.insert(try .named(text, at: "\(place)[\(index)]"))
     }
     return values
   }
@@ -172,6 +163,19 @@ extension PolicyDocument {
     do throws(CryptoError) { return try Certificate.certificates(in: file) } catch {
       throw LibraryError(error, at: place)
     }
+  }
+}
+
+extension RawRepresentable<String> where Self: CaseIterable {
+  /// The value with this name in a document.
+  static func named(_ text: String, at place: String) throws(LibraryError) -> Self {
+    guard let value = Self(rawValue: text) else {
+      throw .invalid(
+        place,
+        "\"\(ShownText.plain(text))\" is unknown. It must be one of: \(allCases.map(\.rawValue).joined(separator: ", "))."
+      )
+    }
+    return value
   }
 }
 

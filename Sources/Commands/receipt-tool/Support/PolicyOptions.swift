@@ -13,15 +13,6 @@ extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 extension UnstatedEnvironmentRule: ExpressibleByArgument {}
 
-extension VerificationPolicy {
-  var statedInstant: Timestamp? {
-    if case .at(let instant) = timeRule { instant } else { nil }
-  }
-
-  /// The instant at which subscriptions are evaluated: that of `--time`, or the current time.
-  var instant: Timestamp { statedInstant ?? SystemClock.now() }
-}
-
 extension PolicyOptions {
   func validate() throws {
     for (option, seconds) in [("--max-age", maximumAge ?? 0), ("--clock-skew", allowedClockSkew)] {

@@ -13,7 +13,8 @@ final class Signer: Sendable {
   let paths: [SigningPath]
   /// `true` if all paths have the same key, so that one signature proves all of them.
   let hasOneKey: Bool
-  /// `true` if the receipt embeds only certificates that are on one of the paths, each once.
+  /// `true` if nobody but the signer can vary the embedded certificates: the signature covers them, or each is on one of the
+  /// paths, once.
   let isCacheable: Bool
   /// The digest of the bytes that every signed message of this signer begins with; `nil` if there are no such bytes.
   let prefixDigest: PrefixDigest?

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReceiptCodec
+
 extension VerificationPolicy {
+  /// The instant that the time rule states; `nil` if it is that of signing, or now.
+  package var statedInstant: Timestamp? { if case .at(let instant) = timeRule { instant } else { nil } }
+
+  /// The instant at which the standing of purchases is evaluated: that of the time rule, or now.
+  package var instant: Timestamp { statedInstant ?? SystemClock.now() }
+
   /// The rule for the apps whose receipts are accepted.
   public enum BundleRule: Sendable, Hashable {
     /// Receipts of any app: for tools, not for deciding what a customer may use.
