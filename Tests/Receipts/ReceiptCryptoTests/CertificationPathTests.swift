@@ -10,6 +10,7 @@ import Testing
   static let pathLengthExceeded = 25
   static let unhandledCriticalExtension = 34
   static let chainTooLong = 22
+  static let noExplicitPolicy = 43
 
   static func failure(
     _ chain: TestChain, anchor: Certificate? = nil, at instant: Int64? = TestChain.instant
@@ -99,6 +100,20 @@ import Testing
     let failure = try Self.failure(chain)
     #expect(failure?.errorCode == Self.unhandledCriticalExtension)
     #expect(failure?.depth == 0)
+  }
+
+  @Test func `a policy that an issuer demands must be in the path`() throws {
+    // policyConstraints with requireExplicitPolicy 0 (RFC 5280 section 4.2.1.11), and certificatePolicies with 1.2.3.4.
+    let demanding = Certificate.Extension(oid: "2.5.29.36", isCritical: true, value: [0x30, 3, 0x80, 1, 0])
+    let policies = Certificate.Extension(
+      oid: "2.5.29.32", isCritical: false, value: [0x30, 7, 0x30, 5, 6, 3, 0x2A, 3, 4])
+    let without = try TestChain(intermediate: { $0.additionalExtensions = [demanding] })
+    #expect(try Self.failure(without)?.errorCode == Self.noExplicitPolicy)
+    let with = try TestChain(
+      intermediate: { $0.additionalExtensions = [demanding, policies] },
+      leaf: { $0.additionalExtensions = [policies] })
+    #expect(try Self.failure(with) == nil)
+    #expect(try Self.failure(TestChain(leaf: { $0.additionalExtensions = [policies] })) == nil)
   }
 
   @Test func `without its intermediate a leaf has no path`() throws {

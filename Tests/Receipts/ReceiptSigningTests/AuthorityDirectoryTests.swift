@@ -108,6 +108,15 @@ import Testing
     }
   }
 
+  @Test func whatWasSignedEarlierInTheSecondOfARevocationWasSignedBefore() throws {
+    try withAuthority { authority, _ in
+      let signer = try authority.issueSigner(at: Self.later, passphrase: Self.passphrase)
+      let now = Timestamp(millisecondsSince1970: Self.later.millisecondsSince1970 + 600)
+      let revoked = try authority.revoke(signer.chain[0], reason: .superseded, at: now)
+      #expect(revoked.revokedAt == Self.later.addingSeconds(1))
+    }
+  }
+
   @Test func aResponderAnswersForItsIssuerAlone() throws {
     try withAuthority { authority, root in
       let signer = try authority.issueSigner(at: Self.later, passphrase: Self.passphrase)

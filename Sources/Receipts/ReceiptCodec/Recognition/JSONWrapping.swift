@@ -9,6 +9,10 @@ enum JSONWrapping {
     "receipt-data", "latest_receipt",
   ]
 
+  /// The names of members that hold a receipt in what the plugins of apps hand over: OpenIAP's clients, react-native-iap,
+  /// and cordova-plugin-purchase, which has its own in a member `transaction`.
+  private static let pluginNames = ["jws", "jwsRepresentation", "transactionReceipt", "appStoreReceipt"]
+
   /// The names of members that hold lists of receipts, in responses of the store.
   private static let listNames = ["signedTransactions", "notificationHistory"]
 
@@ -68,7 +72,7 @@ enum JSONWrapping {
 
   /// Extracts a receipt from the JSON of a framework; `nil` if there is no receipt. Unity's is `{"Store",
   /// "TransactionID", "Payload"}`; the payload is JSON for Google Play and an app receipt for Apple. Cordova's is
-  /// `{"transaction": {"receipt", "signature"}}`.
+  /// `{"transaction": {"receipt", "signature"}}` or `{"transaction": {"jwsRepresentation"}}`.
   private static func unwrapFramework(
     _ members: [JSONMember], limits: ReceiptLimits
   ) throws(MalformedReceipt) -> Unwrapped? {
@@ -83,10 +87,27 @@ enum JSONWrapping {
       return receipt.map { .detached($0) }
     }
     if let transaction = member("transaction")?.object {
-      return try DetachedWrapping.receipt(in: transaction, at: "$.transaction", limits: limits).map {
-        .detached($0)
+      if let receipt = try DetachedWrapping.receipt(in: transaction, at: "$.transaction", limits: limits) {
+        return .detached(receipt)
       }
+      return try unwrapPlugin(transaction, at: "$.transaction")
     }
-    return nil
+    return try unwrapPlugin(members, at: "$")
+  }
+
+  /// The text of the only receipt that has a name of the plugins; `nil` if there is none.
+  private static func unwrapPlugin(
+    _ members: [JSONMember], at place: String
+  ) throws(MalformedReceipt) -> Unwrapped? {
+    let found = members.filter { member in
+      pluginNames.contains { UTF8Text.isIdentical($0, member.name) }
+    }
+    guard let only = found.first else { return nil }
+    guard found.count < 2, let text = only.value.string else {
+      throw MalformedReceipt(
+        .unsupported, at: .jsonPath("\(place).\(only.name)"),
+        "The JSON object has several receipts, or one that is not a string. Pass one.")
+    }
+    return .text(Array(text.utf8))
   }
 }

@@ -46,8 +46,13 @@ package enum ReceiptText {
     var index = 0
     while index < min(text.count, 4), isSymbol(text[index]) { index += 1 }
     if index == min(text.count, 4) {
-      // A JWS begins with "e", the base64url encoding of a brace. So may a property list in base64, but it has no dots.
-      return text[0] == UInt8(ascii: "e") && containsDot(text) ? .jws : .base64
+      // A JWS begins with the base64url encoding of a brace, "e", or of white space before it, "I", "C" or "D" (RFC 7515
+      // section 4). So may base64 of other content, but it has no dots.
+      switch text[0] {
+      case UInt8(ascii: "e"), UInt8(ascii: "I"), UInt8(ascii: "C"), UInt8(ascii: "D"):
+        return containsDot(text) ? .jws : .base64
+      default: return .base64
+      }
     }
     if index == 0 { return .unknown }
     switch text[index] {

@@ -92,7 +92,10 @@ extension TransactionReceiptPurchaseInfo {
       case .applicationVersion: applicationVersion = entry.value
       case .productId: productId = entry.value
       case .itemId: itemId = entry.value
-      case .appItemId: appItemId = entry.value
+      case .appItemId:
+        // A text that is no number would satisfy every policy that names an app.
+        _ = try Self.number(entry.value, of: .appItemId)
+        appItemId = entry.value
       case .versionExternalIdentifier: versionExternalIdentifier = entry.value
       case .quantity: quantity = try Self.number(entry.value, of: .quantity)
       case .transactionId: transactionId = entry.value

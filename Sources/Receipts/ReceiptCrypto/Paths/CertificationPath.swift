@@ -11,8 +11,8 @@ package enum CertificationPath {
   /// certificates, and only `anchor` is trusted. If the leaf is the anchor, and there are no intermediates, the path is
   /// that one certificate.
   ///
-  /// It checks signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown
-  /// critical extensions. It does not check the leaf's purpose: the caller checks its markers. SHA-1 and 1024-bit RSA
+  /// It checks signatures, names, validity, basicConstraints, path lengths, key usages of authorities,
+  /// policy constraints and unknown critical extensions. It does not check the leaf's purpose: the caller checks its markers. SHA-1 and 1024-bit RSA
   /// are accepted, because genuine old chains have them. Nothing is fetched, and the system's trust store is not read.
   ///
   /// - Parameters:
@@ -180,6 +180,8 @@ enum TrustStore {
     unsafe X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY)
     // An anchor is trusted because it is pinned, even if it is not self-signed.
     unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    // Otherwise OpenSSL ignores the policy constraints of an issuer, critical ones too (RFC 5280 section 6.1.5).
+    unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_POLICY_CHECK))
     if let secondsSince1970 {
       unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(secondsSince1970))
     } else {

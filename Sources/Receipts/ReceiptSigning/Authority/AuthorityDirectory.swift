@@ -443,7 +443,11 @@ extension AuthorityDirectory {
         .invalidValue, at: "reason",
         "\(reason) cannot be the reason; take one of \(usable.map(\.description).joined(separator: ", ")).")
     }
-    guard let seconds = (date ?? now).wholeSecondsSince1970, seconds <= now.wholeSecondsSince1970 ?? .min
+    // A list states whole seconds. The next one, so that what was signed earlier in this second was signed before.
+    let current = now.wholeSecondsSince1970.map {
+      now.millisecondsSince1970 > Double($0) * 1000 ? $0 + 1 : $0
+    }
+    guard let seconds = date.map(\.wholeSecondsSince1970) ?? current, seconds <= current ?? .min
     else {
       throw SigningError(.invalidValue, at: "date", "The date of a revocation is not after the current time.")
     }

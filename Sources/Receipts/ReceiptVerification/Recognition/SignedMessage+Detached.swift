@@ -23,8 +23,11 @@ extension SignedMessage {
       package = content.packageName ?? ""
       store = content.store
     case .failure(let error):
-      // Data that was parsed and written again may still name its app, so that the damage can be explained.
-      guard let claimed = DamagedData(receipt.signedBytes).packageName else { throw .malformed(error) }
+      // Data that was parsed and written again may still name its app, whose key explains the damage. Without that key
+      // it is malformed all the same, and no key could make it valid.
+      guard let claimed = DamagedData(receipt.signedBytes).packageName,
+        PurchaseStore.allCases.contains(where: { appKeys.contains(claimed, at: $0) })
+      else { throw .malformed(error) }
       package = claimed
       store = DetachedContent.claimedKind(of: receipt.signedBytes) == .huaweiPurchase ? .huawei : .googlePlay
     }

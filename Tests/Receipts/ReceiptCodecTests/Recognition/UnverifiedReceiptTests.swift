@@ -90,6 +90,28 @@ struct UnverifiedReceiptTests {
     #expect(try kind("\"\(jws)\"") == .signedTransaction)
   }
 
+  @Test(
+    "A receipt is unwrapped from what the plugins of apps hand over",
+    arguments: ["jws", "jwsRepresentation", "transactionReceipt", "appStoreReceipt"])
+  func pluginJSON(name: String) throws {
+    let jws = String(decoding: SampleReceipts.jws, as: UTF8.self)
+    #expect(try kind("{\"store\": \"apple\", \"\(name)\": \"\(jws)\"}") == .signedTransaction)
+    let transaction = "{\"type\": \"apple-sk2\", \"id\": \"p\", \"\(name)\": \"\(jws)\"}"
+    #expect(try kind("{\"id\": \"com.example.app\", \"transaction\": \(transaction)}") == .signedTransaction)
+    let two =
+      "{\"transaction\": {\"\(name)\": \"\(jws)\", \"jws\": \"\(jws)\", \"appStoreReceipt\": \"MIAA\"}}"
+    expectFailure(
+      name == "jws" ? .duplicate : .unsupported, at: .jsonPath("$.transaction.\(name)"), Array(two.utf8))
+    expectFailure(.unsupported, at: .jsonPath("$.\(name)"), Array("{\"\(name)\": 1}".utf8))
+  }
+
+  @Test("A JWS whose header begins with white space is a JWS", arguments: [" ", "\n", "\r\n", "\t "])
+  func whiteSpaceBeforeTheHeader(space: String) throws {
+    let parts = String(decoding: SampleReceipts.jws, as: UTF8.self).split(separator: ".")
+    let header = Array(space.utf8) + (try Base64URL.decode(Array(parts[0].utf8)))
+    #expect(try kind("\(Base64URL.encodeToString(header)).\(parts[1]).\(parts[2])") == .signedTransaction)
+  }
+
   @Test("JSON with no receipt, several, or more JSON inside is refused")
   func badJSON() throws {
     let jws = String(decoding: SampleReceipts.jws, as: UTF8.self)

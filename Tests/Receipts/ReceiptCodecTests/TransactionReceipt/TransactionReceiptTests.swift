@@ -143,5 +143,14 @@ struct TransactionReceiptTests {
       expectFailure(.invalidValue, at: .propertyListKey("quantity")) { _ = try decode("{quantity=\(text);}") }
     }
     #expect(try decode("{quantity=-2;}").quantity == -2)
+    for text in [#""""#, "abc", "1234567890x", #""+1234567890""#] {
+      expectFailure(.invalidValue, at: .propertyListKey("app-item-id")) {
+        _ = try decode("{app-item-id=\(text);}")
+      }
+    }
+    // 2^64 and the number of an app.
+    expectFailure(.outOfRange, at: .propertyListKey("app-item-id")) {
+      _ = try decode("{app-item-id=18446744074944119506;}")
+    }
   }
 }

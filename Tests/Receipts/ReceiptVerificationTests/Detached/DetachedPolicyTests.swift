@@ -101,6 +101,13 @@ import Testing
     #expect(verdict.kind == kind)
   }
 
+  @Test("malformed data is malformed, although no key of its app is known")
+  func malformedWithoutKey() throws {
+    let receipt = try UnverifiedDetachedReceipt(
+      signedBytes: Array(#"{"packageName":"com.example.app","purchaseTime":"x"}"#.utf8), signature: "AAEC")
+    expectInvalid(try verifier([]).verify(receipt.encoded), .malformed)
+  }
+
   @Test("the store whose key the policy has decides, not the unverified data")
   func storeOfTheKey() throws {
     let play = try verifier([AppKey(.googlePlay, package: SampleReceipts.bundleId, publicKey: key())])
