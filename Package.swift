@@ -182,14 +182,22 @@ let package = Package(
     .target(
       name: "CommandOutput",
       dependencies: ["AuditTrail", "CBuild", "ReceiptCodec", "ReceiptSigning"]),
+    // The policy that callers write in JSON, and the verifier that it describes.
+    .target(
+      name: "PolicyDocuments",
+      dependencies: [
+        "CommandOutput", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptSigning",
+        "ReceiptVerification",
+      ]),
     // The C header of libreceiptkit.so, and what a library in a foreign process needs of POSIX.
     .target(name: "CReceiptKit"),
     // The functions of the header. scripts/library links them to libreceiptkit.so.
     .target(
       name: "ReceiptKitLibrary",
       dependencies: [
-        "AuditTrail", "CReceiptKit", "CommandOutput", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
-        "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "ThreadSanitizing", "TransparencyLog",
+        "AuditTrail", "CReceiptKit", "CommandOutput", "PolicyDocuments", "ReceiptBytes", "ReceiptCodec",
+        "ReceiptCrypto", "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "ThreadSanitizing",
+        "TransparencyLog",
       ]),
 
     .executableTarget(
@@ -202,9 +210,11 @@ let package = Package(
         "AppStoreServer",
         "Entitlements",
         "GooglePlay",
+        "PolicyDocuments",
         "ReceiptHTTP",
         "ReceiptHTTPCurl",
         "ReceiptBytes",
+        "ReceiptCrypto",
         "ReceiptInspection",
         "ReceiptSigning",
         "ReceiptVerification",
@@ -489,7 +499,7 @@ let rooms: KeyValuePairs = [
     "Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator", "StoreTesting",
   ],
   "Server": ["ReceiptObservability", "ReceiptService"],
-  "Library": ["CBuild", "CommandOutput", "CReceiptKit", "ReceiptKitLibrary"],
+  "Library": ["CBuild", "CommandOutput", "PolicyDocuments", "CReceiptKit", "ReceiptKitLibrary"],
   "Commands": ["receipt-tool", "receipt-server", "store-emulator"],
 ]
 for (room, modules) in rooms {

@@ -3,7 +3,7 @@
 """usage: scripts/library_bindings.py [--check]
 
 Writes the types of the bindings of libreceiptkit, in Bindings/, from the tables in WireTypes/receipt-tool and
-WireTypes/ReceiptKitLibrary: what the library answers, and what a policy says.
+WireTypes/PolicyDocuments: what the library answers, and what a policy says.
   --check   writes nothing: fails where a file is not what the tables say
 
 `Answers` has what every language needs of the tables. A language is a function that returns files by their paths;
@@ -129,7 +129,7 @@ class Answers:
 def policy_members() -> list:
     """The members of a policy."""
     members, is_policy = [], False
-    for line in (ROOT / "WireTypes/ReceiptKitLibrary/Documents.wire").read_text().splitlines():
+    for line in (ROOT / "WireTypes/PolicyDocuments/Policy.wire").read_text().splitlines():
         if line.startswith("value "):
             is_policy = line.startswith("value PolicyDocument")
         elif is_policy and line.startswith("  ") and not line.startswith("    "):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: compare.py [--seconds SECONDS] [--rounds ROUNDS] [--python-path FOLDER]
+"""usage: compare.py [--seconds SECONDS] [--rounds ROUNDS] [--python-path FOLDER] [--receipt-bench PROGRAM]
 
 Verifications a second of the Python package of libreceiptkit beside Apple's Python library, on one processor: the
 same signed transactions, all different, of one signer, and each library warm. The two take turns, and `openssl speed
@@ -9,7 +9,8 @@ what the process waits for other programs does not count, and what they take of 
 
 Needs app-store-server-library and cryptography; RECEIPTKIT_LIBRARY names libreceiptkit.so. SECONDS (1) is for each
 measurement, of which each of ROUNDS (7) has one of every kind; the median is printed. FOLDER has the package
-receiptkit, which is otherwise that of this repository.
+receiptkit, which is otherwise that of this repository. With PROGRAM, the built receipt-bench, a call of the Swift library
+verifies the same receipts as well, the best of five in each round.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -82,11 +84,21 @@ def openssl_rate(seconds: float) -> float:
     return value if value > 1 else 1 / value
 
 
+def swift_rate(program: str, root: bytes, receipts: list) -> float:
+    """Receipts a second of one call of the Swift library with all of them, sixteen times each."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "root.cer").write_bytes(root)
+        (pathlib.Path(folder) / "receipts").write_bytes(b"\n".join(receipts * 16) + b"\n")
+        command = [os.path.abspath(program), "--batch", "root.cer", "receipts"]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--python-path", default=str(ROOT / "Bindings/python/src"))
+    parser.add_argument("--receipt-bench", metavar="PROGRAM")
     arguments = parser.parse_args()
     sys.path[:0] = [arguments.python_path, str(ROOT / "Tests/Support")]
     from appstoreserverlibrary.models.Environment import Environment
@@ -137,9 +149,13 @@ def main() -> None:
     }
     for function, batch in kinds.values():
         function(batch)
-    rates = {name: [] for name in ["openssl speed ecdsap256", *kinds]}
+    others = {"openssl speed ecdsap256": lambda: openssl_rate(arguments.seconds)}
+    if arguments.receipt_bench:
+        others["Swift: a batch"] = lambda: swift_rate(arguments.receipt_bench, store.root.der, encoded)
+    rates = {name: [] for name in [*others, *kinds]}
     for _ in range(arguments.rounds):
-        rates["openssl speed ecdsap256"].append(openssl_rate(arguments.seconds))
+        for name, function in others.items():
+            rates[name].append(function())
         for name, (function, batch) in kinds.items():
             rates[name].append(rate(function, batch, arguments.seconds))
     *_, last = kinds

@@ -5,7 +5,9 @@
 #include "receiptkit_process.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Calls hold this lock for reading, and a fork holds it for writing. A waiting fork comes before new calls, since there may be
@@ -41,7 +43,18 @@ static void *run_share(void *argument) {
   return NULL;
 }
 
+/* The processors that this thread may use, which a container or taskset limits: more threads would take turns. */
+static size_t usable_processors(void) {
+#ifdef __linux__
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0) return (size_t)CPU_COUNT(&processors);
+#endif
+  return SIZE_MAX;
+}
+
 void receiptkit_on_threads(size_t count, void (*function)(void *), void *context) {
+  const size_t usable = usable_processors();
+  if (count > usable) count = usable;
   struct share share = {function, context};
   pthread_t *threads = count > 1 ? calloc(count - 1, sizeof *threads) : NULL;
   size_t created = 0;

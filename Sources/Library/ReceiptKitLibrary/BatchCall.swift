@@ -2,6 +2,7 @@
 
 internal import CReceiptKit
 internal import CommandOutput
+internal import PolicyDocuments
 internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
@@ -15,9 +16,12 @@ internal import Synchronization
 @safe final class BatchCall: Sendable {
   /// As many as the verifier verifies together at best.
   private static let chunkCount = 64
+  /// Nearly all verdicts are shorter, in bytes.
+  private static let usualLineLength = 1536
 
   private struct Results {
-    var lines: [[UInt8]]
+    /// The lines of each chunk.
+    var pieces: [[UInt8]]
     var statuses: [UInt8]
   }
 
@@ -32,19 +36,19 @@ internal import Synchronization
 
   /// Creates a batch.
   ///
-  /// - Throws: ``LibraryError`` if an argument is NULL, or an offset would lead out of the receipts.
+  /// - Throws: ``DocumentError`` if an argument is NULL, or an offset would lead out of the receipts.
   init(
     _ verifier: ReceiptVerifier, _ receipts: UnsafeRawPointer?, _ offsets: UnsafePointer<UInt64>?, count: Int
-  ) throws(LibraryError) {
-    guard 0...(Int.max / 16) ~= count else { throw LibraryError(.usage, "count is no count of receipts.") }
-    guard let offsets = unsafe offsets else { throw LibraryError(.usage, "offsets is NULL.") }
+  ) throws(DocumentError) {
+    guard 0...(Int.max / 16) ~= count else { throw DocumentError(.usage, "count is no count of receipts.") }
+    guard let offsets = unsafe offsets else { throw DocumentError(.usage, "offsets is NULL.") }
     for index in 0..<count where unsafe offsets[index] > offsets[index + 1] {
-      throw LibraryError(.usage, "The offsets do not ascend at \(index).")
+      throw DocumentError(.usage, "The offsets do not ascend at \(index).")
     }
     guard let end = unsafe Int(exactly: offsets[count]) else {
-      throw LibraryError(.usage, "The last offset is no offset: more than half of the address space.")
+      throw DocumentError(.usage, "The last offset is no offset: more than half of the address space.")
     }
-    guard unsafe receipts != nil || end == 0 else { throw LibraryError(.usage, "receipts is NULL.") }
+    guard unsafe receipts != nil || end == 0 else { throw DocumentError(.usage, "receipts is NULL.") }
     self.verifier = verifier
     instant = verifier.policy.instant
     unsafe self.receipts = unsafe receipts
@@ -53,12 +57,12 @@ internal import Synchronization
     let chunks = (count + Self.chunkCount - 1) / Self.chunkCount
     results = Mutex(
       Results(
-        lines: Array(repeating: [], count: chunks),
+        pieces: Array(repeating: [], count: chunks),
         statuses: Array(repeating: UInt8(ExitStatus.undetermined.rawValue), count: count)))
   }
 
-  /// The verdicts, each on a line.
-  var lines: [UInt8] { results.withLock { Array($0.lines.joined()) } }
+  /// The verdicts, each on a line, in pieces.
+  var pieces: [[UInt8]] { results.withLock(\.pieces) }
 
   /// The status of each receipt.
   var statuses: [UInt8] { results.withLock(\.statuses) }
@@ -95,16 +99,16 @@ internal import Synchronization
         unsafe CallerMemory.copy(receipts + start, length, limit: verifier.limits.maximumByteCount))
     }
     let verdicts = verifier.verifyTogether(inputs[...])
-    var lines: [UInt8] = []
-    for verdict in verdicts {
-      lines += verdict.json(at: instant)
-      lines.append(0x0A)
+    var lines = JSONWriter()
+    lines.reserveCapacity(Self.usualLineLength * verdicts.count)
+    let statuses = verdicts.map { verdict in
+      verdict.append(to: &lines, at: instant)
+      lines.endLine()
+      return UInt8(verdict.status.rawValue)
     }
     results.withLock { results in
-      results.lines[chunk] = lines
-      for (index, verdict) in zip(range, verdicts) {
-        results.statuses[index] = UInt8(verdict.status.rawValue)
-      }
+      results.pieces[chunk] = lines.bytes
+      results.statuses.replaceSubrange(range, with: statuses)
     }
   }
 }

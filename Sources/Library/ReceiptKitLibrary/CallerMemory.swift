@@ -2,6 +2,7 @@
 
 internal import CReceiptKit
 internal import CommandOutput
+internal import PolicyDocuments
 
 #if canImport(Glibc)
   internal import Glibc
@@ -22,33 +23,36 @@ enum CallerMemory {
 
   /// Copies an argument.
   ///
-  /// - Throws: ``LibraryError`` if it is NULL or its length is negative as a signed number.
+  /// - Throws: ``DocumentError`` if it is NULL or its length is negative as a signed number.
   static func argument(
     _ bytes: UnsafeRawPointer?, _ length: Int, _ name: String, limit: Int
-  ) throws(LibraryError) -> [UInt8] {
+  ) throws(DocumentError) -> [UInt8] {
     guard length >= 0 else {
-      throw LibraryError(.usage, "The length of \(name) is no length: more than half of the address space.")
+      throw DocumentError(.usage, "The length of \(name) is no length: more than half of the address space.")
     }
     guard let bytes = unsafe bytes else {
       guard length == 0 else {
-        throw LibraryError(.usage, "\(name) is NULL, and its length is \(length).")
+        throw DocumentError(.usage, "\(name) is NULL, and its length is \(length).")
       }
       return []
     }
     return unsafe copy(bytes, length, limit: limit)
   }
 
-  /// Gives a text to the caller, who frees it.
+  /// Gives a text, which is in pieces, to the caller, who frees it.
   ///
   /// - Returns: `false` if there is no memory for it.
-  static func give(_ text: [UInt8], to result: UnsafeMutablePointer<receiptkit_text>) -> Bool {
-    guard !text.isEmpty else { return true }
-    guard let memory = unsafe malloc(text.count + 1) else { return false }
-    let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: text.count + 1)
-    unsafe bytes.copyBytes(from: text)
-    unsafe bytes[text.count] = 0
-    unsafe result.pointee = receiptkit_text(
-      bytes: memory.assumingMemoryBound(to: CChar.self), length: text.count)
+  static func give(_ pieces: [[UInt8]], to result: UnsafeMutablePointer<receiptkit_text>) -> Bool {
+    let length = pieces.reduce(0) { $0 + $1.count }
+    guard length > 0 else { return true }
+    guard let memory = unsafe malloc(length + 1) else { return false }
+    var rest = unsafe UnsafeMutableRawBufferPointer(start: memory, count: length + 1)
+    for piece in pieces {
+      unsafe rest.copyBytes(from: piece)
+      unsafe rest = UnsafeMutableRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+    }
+    unsafe rest[0] = 0
+    unsafe result.pointee = receiptkit_text(bytes: memory.assumingMemoryBound(to: CChar.self), length: length)
     return true
   }
 }

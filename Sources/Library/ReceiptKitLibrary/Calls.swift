@@ -2,6 +2,7 @@
 
 internal import AuditTrail
 internal import CommandOutput
+internal import PolicyDocuments
 internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
@@ -13,7 +14,15 @@ internal import TransparencyLog
 /// What a call answers: its status and a text.
 struct CallResult {
   var status = ExitStatus.done
-  var text: [UInt8] = []
+  /// The text, in pieces, since that of a batch is long.
+  var pieces: [[UInt8]] = []
+
+  init(status: ExitStatus = .done, pieces: [[UInt8]] = []) {
+    self.status = status
+    self.pieces = pieces
+  }
+
+  init(status: ExitStatus = .done, text: [UInt8]) { self.init(status: status, pieces: [text]) }
 }
 
 /// What the functions of the header do, in Swift.
@@ -25,11 +34,11 @@ enum Calls {
   /// Reads a document that the caller wrote. An unknown member is an error.
   private static func read<Document: JSONObject>(
     _ json: [UInt8], _ part: String
-  ) throws(LibraryError) -> Document {
+  ) throws(DocumentError) -> Document {
     do throws(MalformedReceipt) {
       return try Document(json: json, part: part, limits: documents, isStrict: true)
     } catch {
-      throw LibraryError(error)
+      throw DocumentError(error)
     }
   }
 
@@ -42,7 +51,7 @@ enum Calls {
       ).object)
   }
 
-  static func createVerifier(_ policy: [UInt8]) throws(LibraryError) -> UInt64 {
+  static func createVerifier(_ policy: [UInt8]) throws(DocumentError) -> UInt64 {
     let document: PolicyDocument = try read(policy, "policy")
     return Handles.add(.verifier(try document.verifier().withoutBackgroundWork))
   }
@@ -52,30 +61,30 @@ enum Calls {
     return CallResult(status: verdict.status, text: verdict.json(at: verifier.policy.instant))
   }
 
-  static func payload(of receipt: [UInt8], by verifier: ReceiptVerifier) throws(LibraryError) -> CallResult {
+  static func payload(of receipt: [UInt8], by verifier: ReceiptVerifier) throws(DocumentError) -> CallResult {
     let verdict = verifier.verify(ReceiptInputText.stripped(receipt))
     guard case .valid(let verified) = verdict else {
       return CallResult(status: verdict.status, text: verdict.json(at: verifier.policy.instant))
     }
     do { return CallResult(text: try verified.payloadJSON()) } catch {
-      throw LibraryError(.internalFault, "The payload of a valid receipt cannot be read again: \(error)")
+      throw DocumentError(.internalFault, "The payload of a valid receipt cannot be read again: \(error)")
     }
   }
 
-  static func inspect(_ receipt: [UInt8], redacting: Bool) throws(LibraryError) -> CallResult {
+  static func inspect(_ receipt: [UInt8], redacting: Bool) throws(DocumentError) -> CallResult {
     let inspection: Inspection
     do throws(MalformedReceipt) {
       inspection = try Inspection(of: ReceiptInputText.stripped(receipt))
     } catch {
       // The command, too, refuses with 1 what is no receipt.
-      throw LibraryError(
+      throw DocumentError(
         .invalid, error.message, code: error.code.rawValue, at: error.place.description)
     }
     return CallResult(
       text: JSONWriter.object("inspection") { inspection.write(to: &$0, redacting: redacting) })
   }
 
-  static func createSigner(_ identity: [UInt8]) throws(LibraryError) -> UInt64 {
+  static func createSigner(_ identity: [UInt8]) throws(DocumentError) -> UInt64 {
     let document: IdentityDocument = try read(identity, "identity")
     var chain: [Certificate] = []
     for (index, text) in document.certificates.enumerated() {
@@ -89,11 +98,11 @@ enum Calls {
         ? SigningIdentity(appKey: key) : try SigningIdentity(privateKey: key, chain: chain)
       return Handles.add(.signer(ReceiptSigner(identity: identity)))
     } catch {
-      throw LibraryError(error)
+      throw DocumentError(error)
     }
   }
 
-  static func sign(_ request: [UInt8], with signer: ReceiptSigner) throws(LibraryError) -> CallResult {
+  static func sign(_ request: [UInt8], with signer: ReceiptSigner) throws(DocumentError) -> CallResult {
     let document: SigningRequest = try read(request, "request")
     let kind: ReceiptKind = try .named(document.format, at: "$.format")
     guard !document.pss || kind == .huaweiPurchase else {
@@ -113,11 +122,11 @@ enum Calls {
           receipt: String(decoding: isEncoded ? Base64.encode(receipt) : receipt, as: UTF8.self)
         ).object)
     } catch {
-      throw LibraryError(error)
+      throw DocumentError(error)
     }
   }
 
-  static func check(proof: [UInt8], _ request: [UInt8]) throws(LibraryError) -> CallResult {
+  static func check(proof: [UInt8], _ request: [UInt8]) throws(DocumentError) -> CallResult {
     let document: ProofRequest = try read(request, "request")
     let check = ProofCheck(try document.trust(), receipt: try document.digests())
     do {
@@ -130,7 +139,7 @@ enum Calls {
           entry: EntryReport(index: proven.proof.index, entry: proven.entry)
         ).object)
     } catch  where error.isFailureToCheckNote {
-      throw LibraryError(.internalFault, "\(error)")
+      throw DocumentError(.internalFault, "\(error)")
     } catch {
       return CallResult(
         status: .invalid,
@@ -148,36 +157,36 @@ extension JSONValue {
 }
 
 extension ProofRequest {
-  fileprivate func trust() throws(LibraryError) -> ProofCheck.Trust {
+  fileprivate func trust() throws(DocumentError) -> ProofCheck.Trust {
     guard (key == nil) != (policy == nil) else {
-      throw LibraryError(.usage, "Give key or policy, and not both.", code: "missing", at: "$.key")
+      throw DocumentError(.usage, "Give key or policy, and not both.", code: "missing", at: "$.key")
     }
     guard replacedKeys == nil || key != nil else {
       throw .invalid("$.replacedKeys", "It needs key, the key that is trusted.")
     }
     if let policy {
       do { return .policy(try WitnessPolicy(parsing: Array(policy.utf8))) } catch {
-        throw LibraryError(.unreadableInput, "\(error)", at: "$.policy")
+        throw DocumentError(.unreadableInput, "\(error)", at: "$.policy")
       }
     }
     let first: NoteVerifierKey
     do { first = try NoteVerifierKey(key ?? "") } catch {
-      throw LibraryError(.unreadableInput, "\(error)", at: "$.key")
+      throw DocumentError(.unreadableInput, "\(error)", at: "$.key")
     }
     do {
       return .keys(
         try replacedKeys.map { try KeyChain(first, parsing: Array($0.utf8)) } ?? KeyChain(first))
     } catch {
-      throw LibraryError(.unreadableInput, "\(error)", at: "$.replacedKeys")
+      throw DocumentError(.unreadableInput, "\(error)", at: "$.replacedKeys")
     }
   }
 
-  fileprivate func digests() throws(LibraryError) -> ReceiptDigests? {
+  fileprivate func digests() throws(DocumentError) -> ReceiptDigests? {
     guard let receipt else { return nil }
     do throws(Base64Error) {
       return ReceiptDigests(of: ReceiptInputText.stripped(try Base64.decode(Array(receipt.utf8))))
     } catch {
-      throw LibraryError(.unreadableInput, "The receipt is given in base64.", at: "$.receipt")
+      throw DocumentError(.unreadableInput, "The receipt is given in base64.", at: "$.receipt")
     }
   }
 }
@@ -193,6 +202,15 @@ extension Verdict {
 
   /// The object `verdict`.
   func json(at instant: Timestamp) -> [UInt8] {
-    JSONWriter.object("verdict") { write(to: &$0, at: instant) }
+    var json = JSONWriter()
+    append(to: &json, at: instant)
+    return json.bytes
+  }
+
+  /// Appends the object `verdict`.
+  func append(to json: inout JSONWriter, at instant: Timestamp) {
+    json.beginObject(type: "verdict")
+    write(to: &json, at: instant)
+    json.endObject()
   }
 }

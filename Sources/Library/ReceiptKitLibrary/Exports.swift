@@ -2,6 +2,7 @@
 
 public import CReceiptKit
 internal import CommandOutput
+internal import PolicyDocuments
 internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import ReceiptVerification
@@ -31,7 +32,7 @@ internal import ReceiptVerification
   _ policy: UnsafePointer<CChar>?, _ policy_length: Int, _ verifier: UnsafeMutablePointer<receiptkit_handle>?,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe create(verifier, "verifier", result) { () throws(LibraryError) in
+  unsafe create(verifier, "verifier", result) { () throws(DocumentError) in
     try Calls.createVerifier(
       unsafe CallerMemory.argument(policy, policy_length, "policy", limit: Calls.longestDocument))
   }
@@ -42,7 +43,7 @@ internal import ReceiptVerification
   _ verifier: receiptkit_handle, _ receipt: UnsafeRawPointer?, _ receipt_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe perform(result) { () throws(LibraryError) in
+  unsafe perform(result) { () throws(DocumentError) in
     let verifier = try Handles.verifier(verifier)
     return Calls.verify(
       try unsafe CallerMemory.argument(
@@ -57,7 +58,7 @@ internal import ReceiptVerification
   _ statuses: UnsafeMutablePointer<UInt8>?, _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
   var batch: BatchCall?
-  let status = unsafe perform(result) { () throws(LibraryError) in
+  let status = unsafe perform(result) { () throws(DocumentError) in
     batch = try unsafe BatchCall(Handles.verifier(verifier), receipts, offsets, count: count)
     return CallResult()
   }
@@ -68,7 +69,7 @@ internal import ReceiptVerification
     if let statuses = unsafe statuses {
       for (index, status) in batch.statuses.enumerated() { unsafe statuses[index] = status }
     }
-    return CallResult(text: batch.lines)
+    return CallResult(pieces: batch.pieces)
   }
 }
 
@@ -77,7 +78,7 @@ internal import ReceiptVerification
   _ verifier: receiptkit_handle, _ receipt: UnsafeRawPointer?, _ receipt_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe perform(result) { () throws(LibraryError) in
+  unsafe perform(result) { () throws(DocumentError) in
     let verifier = try Handles.verifier(verifier)
     return try Calls.payload(
       of: try unsafe CallerMemory.argument(
@@ -90,9 +91,9 @@ internal import ReceiptVerification
   _ receipt: UnsafeRawPointer?, _ receipt_length: Int, _ options: UInt32,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe perform(result) { () throws(LibraryError) in
+  unsafe perform(result) { () throws(DocumentError) in
     guard options & ~RECEIPTKIT_INSPECT_REDACTED == 0 else {
-      throw LibraryError(.usage, "There is no option \(options & ~RECEIPTKIT_INSPECT_REDACTED).")
+      throw DocumentError(.usage, "There is no option \(options & ~RECEIPTKIT_INSPECT_REDACTED).")
     }
     return try Calls.inspect(
       try unsafe CallerMemory.argument(
@@ -107,7 +108,7 @@ internal import ReceiptVerification
   _ signer: UnsafeMutablePointer<receiptkit_handle>?,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe create(signer, "signer", result) { () throws(LibraryError) in
+  unsafe create(signer, "signer", result) { () throws(DocumentError) in
     try Calls.createSigner(
       unsafe CallerMemory.argument(identity, identity_length, "identity", limit: Calls.longestDocument))
   }
@@ -118,7 +119,7 @@ internal import ReceiptVerification
   _ signer: receiptkit_handle, _ request: UnsafePointer<CChar>?, _ request_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe perform(result) { () throws(LibraryError) in
+  unsafe perform(result) { () throws(DocumentError) in
     try Calls.sign(
       unsafe CallerMemory.argument(request, request_length, "request", limit: Calls.longestDocument),
       with: Handles.signer(signer))
@@ -130,7 +131,7 @@ internal import ReceiptVerification
   _ proof: UnsafeRawPointer?, _ proof_length: Int, _ request: UnsafePointer<CChar>?, _ request_length: Int,
   _ result: UnsafeMutablePointer<receiptkit_text>?
 ) -> Int32 {
-  unsafe perform(result) { () throws(LibraryError) in
+  unsafe perform(result) { () throws(DocumentError) in
     try Calls.check(
       proof: unsafe CallerMemory.argument(proof, proof_length, "proof", limit: Calls.longestDocument),
       unsafe CallerMemory.argument(request, request_length, "request", limit: Calls.longestDocument))
@@ -141,7 +142,7 @@ internal import ReceiptVerification
 @c @implementation public func receiptkit_handle_free(_ handle: receiptkit_handle) -> Int32 {
   receiptkit_work_begin()
   defer { receiptkit_work_end() }
-  do throws(LibraryError) {
+  do throws(DocumentError) {
     try Handles.remove(handle)
     return ExitStatus.done.rawValue
   } catch {
@@ -161,7 +162,7 @@ private let initialized: Void = Libcrypto.initializeForForeignProcess()
 
 /// Makes a call, and gives its text or its error to the caller.
 private func perform(
-  _ result: UnsafeMutablePointer<receiptkit_text>?, _ call: () throws(LibraryError) -> CallResult
+  _ result: UnsafeMutablePointer<receiptkit_text>?, _ call: () throws(DocumentError) -> CallResult
 ) -> Int32 {
   guard let result = unsafe result else { return ExitStatus.usage.rawValue }
   unsafe result.pointee = receiptkit_text()
@@ -169,20 +170,20 @@ private func perform(
   defer { receiptkit_work_end() }
   _ = initialized
   var answer: CallResult
-  do throws(LibraryError) { answer = try call() } catch {
+  do throws(DocumentError) { answer = try call() } catch {
     answer = CallResult(status: error.status, text: error.json)
   }
-  guard unsafe CallerMemory.give(answer.text, to: result) else { return ExitStatus.internalFault.rawValue }
+  guard unsafe CallerMemory.give(answer.pieces, to: result) else { return ExitStatus.internalFault.rawValue }
   return answer.status.rawValue
 }
 
 /// Makes a call that creates a verifier or a signer.
 private func create(
   _ handle: UnsafeMutablePointer<receiptkit_handle>?, _ name: String,
-  _ result: UnsafeMutablePointer<receiptkit_text>?, _ call: () throws(LibraryError) -> UInt64
+  _ result: UnsafeMutablePointer<receiptkit_text>?, _ call: () throws(DocumentError) -> UInt64
 ) -> Int32 {
-  unsafe perform(result) { () throws(LibraryError) in
-    guard let handle = unsafe handle else { throw LibraryError(.usage, "\(name) is NULL.") }
+  unsafe perform(result) { () throws(DocumentError) in
+    guard let handle = unsafe handle else { throw DocumentError(.usage, "\(name) is NULL.") }
     unsafe handle.pointee = 0
     unsafe handle.pointee = try call()
     return CallResult()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandOutput
+internal import PolicyDocuments
 internal import ReceiptSigning
 internal import ReceiptVerification
 internal import Synchronization
@@ -36,28 +37,29 @@ enum Handles {
     }
   }
 
-  static func remove(_ handle: UInt64) throws(LibraryError) {
+  static func remove(_ handle: UInt64) throws(DocumentError) {
     // What it held is released outside the lock.
     guard state.withLock({ $0.objects.removeValue(forKey: handle) }) != nil else { throw unknown(handle) }
   }
 
-  static func verifier(_ handle: UInt64) throws(LibraryError) -> ReceiptVerifier {
+  static func verifier(_ handle: UInt64) throws(DocumentError) -> ReceiptVerifier {
     switch state.withLock({ $0.objects[handle] }) {
     case .verifier(let verifier): return verifier
-    case .signer: throw LibraryError(.usage, "The handle \(handle) is that of a signer, not of a verifier.")
+    case .signer: throw DocumentError(.usage, "The handle \(handle) is that of a signer, not of a verifier.")
     case nil: throw unknown(handle)
     }
   }
 
-  static func signer(_ handle: UInt64) throws(LibraryError) -> ReceiptSigner {
+  static func signer(_ handle: UInt64) throws(DocumentError) -> ReceiptSigner {
     switch state.withLock({ $0.objects[handle] }) {
     case .signer(let signer): return signer
-    case .verifier: throw LibraryError(.usage, "The handle \(handle) is that of a verifier, not of a signer.")
+    case .verifier:
+      throw DocumentError(.usage, "The handle \(handle) is that of a verifier, not of a signer.")
     case nil: throw unknown(handle)
     }
   }
 
-  private static func unknown(_ handle: UInt64) -> LibraryError {
-    LibraryError(.usage, "There is no verifier or signer \(handle): it was freed, or never created.")
+  private static func unknown(_ handle: UInt64) -> DocumentError {
+    DocumentError(.usage, "There is no verifier or signer \(handle): it was freed, or never created.")
   }
 }

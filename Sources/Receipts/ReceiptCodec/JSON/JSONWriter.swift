@@ -170,7 +170,7 @@ extension JSONWriter {
 
   /// Writes a member whose value is the object that the closure writes.
   package mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
-    self.name(name)
+    ownName(name)
     object(write)
   }
 
@@ -185,34 +185,63 @@ extension JSONWriter {
   package mutating func array<Element>(
     _ name: String, _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) throws -> Void
   ) rethrows {
-    self.name(name)
+    ownName(name)
     beginArray()
     for element in elements { try write(element, &self) }
     endArray()
   }
 
+  /// Begins a member of an object of ours, whose name needs no escapes.
+  private mutating func ownName(_ name: String) {
+    let utf8 = name.utf8.span
+    let isFirst = !needsComma
+    bytes.append(addingCapacity: utf8.count + 4) { output in
+      if !isFirst { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      for index in utf8.indices { output.append(utf8[index]) }
+      output.append(UInt8(ascii: "\""))
+      output.append(UInt8(ascii: ":"))
+    }
+    needsComma = false
+  }
+
   package mutating func member(_ name: String, _ value: String?) {
     guard let value else { return }
-    self.name(name)
-    string(value)
+    let (name8, value8) = (name.utf8.span, value.utf8.span)
+    guard JSONScan.endOfPlainText(value8, from: 0) == value8.count else {
+      self.name(name)
+      return string(value)
+    }
+    let isFirst = !needsComma
+    bytes.append(addingCapacity: name8.count + value8.count + 6) { output in
+      if !isFirst { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      for index in name8.indices { output.append(name8[index]) }
+      output.append(UInt8(ascii: "\""))
+      output.append(UInt8(ascii: ":"))
+      output.append(UInt8(ascii: "\""))
+      for index in value8.indices { output.append(value8[index]) }
+      output.append(UInt8(ascii: "\""))
+    }
+    needsComma = true
   }
 
   package mutating func member(_ name: String, _ value: Int64?) {
     guard let value else { return }
-    self.name(name)
+    ownName(name)
     integer(value)
   }
 
   package mutating func member(_ name: String, _ value: Bool?) {
     guard let value else { return }
-    self.name(name)
+    ownName(name)
     bool(value)
   }
 
   /// Writes a member in ISO 8601 with milliseconds.
   package mutating func member(_ name: String, _ value: Timestamp?) {
     guard let value else { return }
-    self.name(name)
+    ownName(name)
     timestamp(value)
   }
 

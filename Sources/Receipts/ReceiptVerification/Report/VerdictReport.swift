@@ -65,9 +65,14 @@ extension VerifiedReceipt {
     }
     let purchases = purchases
     if let instant { purchases.writeStanding(to: &object, at: instant) }
-    object.array("transactions", purchases.filter { $0.unpaidState == nil }) {
-      $0.write(to: &$1, at: instant)
+    // A purchase has many fields: by its span it is not copied.
+    let stated = purchases.span
+    object.name("transactions")
+    object.beginArray()
+    for index in stated.indices where stated[index].unpaidState == nil {
+      stated[index].write(to: &object, at: instant)
     }
+    object.endArray()
     if let renewalInfo {
       object.name("renewalInfo")
       renewalInfo.write(to: &object)

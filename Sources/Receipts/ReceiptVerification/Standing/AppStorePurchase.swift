@@ -56,8 +56,13 @@ package struct AppStorePurchase: Sendable {
 
   /// The instants at which the state may change by itself.
   package var dueInstants: [Timestamp] {
-    [
-      revocation?.date, expiresDate, laterPeriod?.expiresDate, renewalInfo?.gracePeriodExpiresDate,
+    guard let renewalInfo else {
+      // Nearly every receipt: without renewal information there is neither a later period nor a billing problem.
+      guard let revocation else { return expiresDate.map { [$0] } ?? [] }
+      return expiresDate.map { [revocation.date, $0] } ?? [revocation.date]
+    }
+    return [
+      revocation?.date, expiresDate, laterPeriod?.expiresDate, renewalInfo.gracePeriodExpiresDate,
       expiresDate?.addingSeconds(Self.billingRetryDuration),
     ]
     .compactMap(\.self)

@@ -2,16 +2,20 @@
 
 internal import CommandOutput
 internal import ReceiptBytes
-internal import ReceiptCodec
-internal import ReceiptCrypto
+package import ReceiptCodec
+package import ReceiptCrypto
 internal import ReceiptSigning
-internal import ReceiptVerification
+package import ReceiptVerification
 
 extension PolicyDocument {
   /// The verifier that the document describes.
   ///
-  /// - Throws: ``LibraryError`` with the JSON path of the member at fault.
-  func verifier() throws(LibraryError) -> ReceiptVerifier {
+  /// - Parameter clock: The current time; the system's clock by default.
+  /// - Returns: The verifier.
+  /// - Throws: ``DocumentError`` with the JSON path of the member at fault.
+  package func verifier(
+    clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+  ) throws(DocumentError) -> ReceiptVerifier {
     let (roots, issuers) = try trusted()
     var policy = VerificationPolicy(
       bundleIds: try bundleRule(), environments: try Self.values(environments, at: "$.environments"))
@@ -19,7 +23,7 @@ extension PolicyDocument {
     policy.requiresCurrentPurchase = requireCurrent
     policy.acceptsClaimedEnvironment = acceptClaimedEnvironment
     policy.allowedClockSkew = try Self.seconds(allowedClockSkew, at: "$.allowedClockSkew")
-    policy.maximumAge = try maximumAge.map { seconds throws(LibraryError) in
+    policy.maximumAge = try maximumAge.map { seconds throws(DocumentError) in
       try Self.seconds(seconds, at: "$.maximumAge")
     }
     if !kinds.isEmpty { policy.kinds = try Self.values(kinds, at: "$.kinds") }
@@ -55,15 +59,16 @@ extension PolicyDocument {
       throw .invalid("$.maximumByteCount", "The limit is 1 byte to 4 GiB.")
     }
     return ReceiptVerifier(
-      trust: roots, policy: policy, intermediates: issuers, limits: ReceiptLimits(maximumByteCount: limit))
+      trust: roots, policy: policy, intermediates: issuers, limits: ReceiptLimits(maximumByteCount: limit),
+      clock: clock)
   }
 
-  private func bundleRule() throws(LibraryError) -> VerificationPolicy.BundleRule {
+  private func bundleRule() throws(DocumentError) -> VerificationPolicy.BundleRule {
     switch (bundleIds.isEmpty, anyBundleId) {
     case (false, false): return .oneOf(Set(bundleIds))
     case (true, true): return .any
     case (true, false):
-      throw LibraryError(
+      throw DocumentError(
         .usage,
         "Name the accepted bundle identifiers. A receipt of any app satisfies a policy without them; to want that, set "
           + "anyBundleId.", code: "missing", at: "$.bundleIds")
@@ -73,7 +78,7 @@ extension PolicyDocument {
   }
 
   /// The roots and the intermediates of `trust` and `intermediates`.
-  private func trusted() throws(LibraryError) -> (TrustAnchors, [Certificate]) {
+  private func trusted() throws(DocumentError) -> (TrustAnchors, [Certificate]) {
     var anchors = trust.contains("apple") ? TrustAnchors.apple : TrustAnchors()
     var issuers = trust.contains("apple") ? TrustAnchors.appleIntermediates : []
     for (index, text) in trust.enumerated() where text != "apple" {
@@ -96,7 +101,7 @@ extension PolicyDocument {
     return (anchors, issuers + (try Self.certificates(intermediates, at: "$.intermediates")))
   }
 
-  private func acceptedMarkers() throws(LibraryError) -> Set<CertificateMarkers> {
+  private func acceptedMarkers() throws(DocumentError) -> Set<CertificateMarkers> {
     var accepted: Set<CertificateMarkers> = []
     for (index, pair) in markers.enumerated() {
       for (name, text) in [("leaf", pair.leaf), ("intermediate", pair.intermediate)] {
@@ -112,7 +117,7 @@ extension PolicyDocument {
     return accepted
   }
 
-  private func timeRule() throws(LibraryError) -> TimeRule {
+  private func timeRule() throws(DocumentError) -> TimeRule {
     switch time {
     case "signing": return .atSigning
     case "now": return .now
@@ -125,14 +130,14 @@ extension PolicyDocument {
     }
   }
 
-  private static func seconds(_ seconds: Double, at place: String) throws(LibraryError) -> Double {
+  private static func seconds(_ seconds: Double, at place: String) throws(DocumentError) -> Double {
     guard seconds >= 0, seconds.isFinite else { throw .invalid(place, "It takes seconds, 0 or more.") }
     return seconds
   }
 
   private static func values<Value: RawRepresentable<String> & CaseIterable & Hashable>(
     _ texts: [String], at place: String
-  ) throws(LibraryError) -> Set<Value> {
+  ) throws(DocumentError) -> Set<Value> {
     var values: Set<Value> = []
     for (index, text) in texts.enumerated() {
       values.insert(try .named(text, at: "\(place)[\(index)]"))
@@ -142,7 +147,7 @@ extension PolicyDocument {
 
   private static func certificates(
     _ texts: [String], at place: String
-  ) throws(LibraryError) -> [Certificate] {
+  ) throws(DocumentError) -> [Certificate] {
     var certificates: [Certificate] = []
     for (index, text) in texts.enumerated() {
       certificates += try Self.certificates(in: text, at: "\(place)[\(index)]")
@@ -151,24 +156,24 @@ extension PolicyDocument {
   }
 
   /// The certificates of a text in PEM, or the one in base64.
-  static func certificates(in text: String, at place: String) throws(LibraryError) -> [Certificate] {
+  package static func certificates(in text: String, at place: String) throws(DocumentError) -> [Certificate] {
     var file = Array(text.utf8)
     if !text.contains("-----BEGIN") {
       do throws(Base64Error) { file = try Base64.decode(file, allowingWhitespace: true) } catch {
-        throw LibraryError(
+        throw DocumentError(
           .unreadableInput, "It is no certificate in PEM, nor one in base64.", code: "malformed-certificate",
           at: place)
       }
     }
     do throws(CryptoError) { return try Certificate.certificates(in: file) } catch {
-      throw LibraryError(error, at: place)
+      throw DocumentError(error, at: place)
     }
   }
 }
 
 extension RawRepresentable<String> where Self: CaseIterable {
   /// The value with this name in a document.
-  static func named(_ text: String, at place: String) throws(LibraryError) -> Self {
+  package static func named(_ text: String, at place: String) throws(DocumentError) -> Self {
     guard let value = Self(rawValue: text) else {
       throw .invalid(
         place,
@@ -180,11 +185,11 @@ extension RawRepresentable<String> where Self: CaseIterable {
 }
 
 extension AppKeyDocument {
-  fileprivate func appKey(of store: PurchaseStore, at place: String) throws(LibraryError) -> AppKey {
+  fileprivate func appKey(of store: PurchaseStore, at place: String) throws(DocumentError) -> AppKey {
     do throws(CryptoError) {
       return AppKey(store, package: package, publicKey: try PublicKey(inFile: Array(key.utf8)))
     } catch {
-      throw LibraryError(error, at: place + ".key")
+      throw DocumentError(error, at: place + ".key")
     }
   }
 }
