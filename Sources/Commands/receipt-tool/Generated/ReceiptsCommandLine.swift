@@ -45,7 +45,7 @@ struct ReceiptTool: AsyncParsableCommand {
     subcommands: [
       VerifyCommand.self, LookupCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self,
       AuditCommand.self, StoreCommand.self, APICommand.self, PlayCommand.self, NotificationsCommand.self,
-      TokenCommand.self, VersionCommand.self,
+      TokenCommand.self, ConformanceCommand.self, VersionCommand.self,
     ])
 
 }

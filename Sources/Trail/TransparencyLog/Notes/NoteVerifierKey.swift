@@ -63,7 +63,7 @@ public struct NoteVerifierKey: Sendable {
     "\(name)+\(Self.hexadecimal(keyID))+\(Base64.encodeToString([kind.rawValue] + publicKey.rawRepresentation))"
   }
 
-  func isNamed(by signature: NoteSignature) -> Bool {
+  package func isNamed(by signature: NoteSignature) -> Bool {
     keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
   }
 
