@@ -1,0 +1,556 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What follows from a set of notifications: neither the order in which they arrive nor repetitions matter.
+
+The App Store sends a notification up to six times in a week, and later ones meanwhile, so that every order occurs.
+"""
+
+import base64
+import dataclasses
+
+import fold
+from fold import (
+    APP, COINS, CONSUMABLE, DAY, EXPIRES, HOUR, MINUTE, MONTHLY, NON_CONSUMABLE, NON_RENEWING, ORIGINAL, PURCHASED, SECOND,
+    SIGNED, YEARLY, iso, jws, notification, renewal, signer, single, transaction,
+)  # fmt: skip
+from suite import Suite, b64, base_policy, flag
+
+ORDER = flag(
+    "ArrivalOrder", "Notifications arrive in another order than they were signed, or more than once.",
+    "An old notification undoes a newer one: access comes back after a refund, or ends after a renewal.",
+    "https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications",
+)  # fmt: skip
+FORGED = flag(
+    "ForgedNotification", "Among genuine notifications there is one that the store did not sign.",
+    "Anyone who knows the address of the server grants himself access, or takes it from others.",
+    "https://developer.apple.com/documentation/appstoreservernotifications/enabling-app-store-server-notifications",
+)  # fmt: skip
+FOREIGN = flag(
+    "ForeignNotification", "Among the app's notifications there is one of another app or environment.",
+    "Purchases in the sandbox, or in another app, give access in this one.",
+    "https://developer.apple.com/documentation/appstoreservernotifications/environment",
+)  # fmt: skip
+TAKEN_BACK = flag(
+    "TakenBack", "The purchase was refunded, or is shared no longer.", "Whoever got his money back keeps access.",
+    "https://developer.apple.com/documentation/storekit/handling-refund-notifications",
+)  # fmt: skip
+MONTH = 31 * DAY
+SECOND_END = EXPIRES + MONTH
+SECOND_ID, THIRD_ID = "2000000002", "2000000003"
+ORDERS = {
+    "in-order": "They arrive in the order in which they were signed.",
+    "reversed": "They arrive in the reverse order.",
+    "rotated": "The first arrives last.",
+    "repeated": "Each arrives twice, the second time in the reverse order.",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """The entitlement that is expected of an original transaction."""
+
+    state: str
+    expires: int | None = EXPIRES
+    product: str = MONTHLY
+    original: str = ORIGINAL
+    environment: str = "production"
+
+    def document(self) -> dict:
+        members = {
+            "environment": self.environment, "originalTransactionId": self.original, "productId": self.product,
+            "state": self.state, "expiresDate": None if self.expires is None else iso(self.expires),
+        }  # fmt: skip
+        return {name: value for name, value in members.items() if value is not None}
+
+
+class Sets:
+    def __init__(self, suite: Suite):
+        self.suite = suite
+
+    def one(
+        self, name: str, description: str, receipts: list[str], at: int, *lines: Line, flags: tuple = (),
+        policy: dict | None = None, importance: str = "high",
+    ) -> None:  # fmt: skip
+        """One case, in one order."""
+        documents = sorted(
+            (line.document() for line in lines), key=lambda line: (line["environment"], line["originalTransactionId"])
+        )
+        self.suite.add(
+            f"entitlements::{name}", description, {"receipts": [b64(text.encode()) for text in receipts]}, "valid",
+            operation="entitlements", values={"entitlements": documents}, policy=base_policy(signer(), **(policy or {})),
+            time=iso(at)[:19] + "Z", flags=list(flags), importance=importance,
+        )  # fmt: skip
+
+    def orders(
+        self, name: str, description: str, receipts: list[str], at: int, *lines: Line, orders: str = "in-order reversed",
+        flags: tuple = (),
+    ) -> None:  # fmt: skip
+        """A case for each order of arrival, all with the same result."""
+        for order in orders.split():
+            arranged = {
+                "in-order": receipts, "reversed": receipts[::-1], "rotated": receipts[1:] + receipts[:1],
+                "repeated": receipts + receipts[::-1],
+            }[order]  # fmt: skip
+            marks = [*flags, *([] if order == "in-order" else [ORDER])]
+            self.one(
+                f"{name}::{order}", f"{description} {ORDERS[order]}", arranged, at, *lines, flags=marks,
+                importance="critical" if TAKEN_BACK in flags or order != "in-order" else "high",
+            )  # fmt: skip
+
+
+def at(milliseconds: int) -> int:
+    """An instant in whole seconds, as that of a case is."""
+    return milliseconds // 1000 * 1000
+
+
+def bought(signed: int = SIGNED, **changes) -> str:
+    payload = transaction(**({"signedDate": signed} | changes))
+    return notification(
+        "SUBSCRIBED", "INITIAL_BUY", signed, payload, renewal(signedDate=signed, renewalDate=payload["expiresDate"])
+    )
+
+
+def period(number: str, start: int, end: int, signed: int, **changes) -> dict:
+    members = {
+        "transactionId": number, "purchaseDate": start, "expiresDate": end, "signedDate": signed,
+        "transactionReason": "RENEWAL",
+    }  # fmt: skip
+    return transaction(**(members | changes))
+
+
+def renewed(number: str = SECOND_ID, start: int = EXPIRES, end: int = SECOND_END, subtype: str | None = None, **changes) -> str:
+    signed = start + SECOND
+    return notification(
+        "DID_RENEW", subtype, signed, period(number, start, end, signed, **changes),
+        renewal(signedDate=signed, renewalDate=end, productId=changes.get("productId", MONTHLY)),
+    )  # fmt: skip
+
+
+def failing(kind: str, subtype: str | None, signed: int, **changes) -> str:
+    """A notification about the renewal after the first period, for which the App Store could not charge."""
+    info = {"signedDate": signed, "isInBillingRetryPeriod": True, "expirationIntent": 2} | changes
+    return notification(kind, subtype, signed, transaction(signedDate=signed), renewal(**info))
+
+
+def about(kind: str, subtype: str | None, signed: int, payload: dict | None = None, **info) -> str:
+    """A notification with a transaction, by default that of the first period, and renewal information."""
+    payload = payload or transaction(signedDate=signed)
+    details = {"signedDate": signed, "renewalDate": payload["expiresDate"], "productId": payload["productId"]} | info
+    return notification(kind, subtype, signed, payload, renewal(**details))
+
+
+def add(suite: Suite) -> None:
+    sets = Sets(suite)
+    for part in (periods, billing, refunds, changes, products, late_news, forged, foreign, parts_alone):
+        part(sets)
+
+
+def periods(sets: Sets) -> None:
+    sets.one("purchase::in-period", "A subscription in its first period.", [bought()], SIGNED + DAY, Line("active"))
+    sets.one(
+        "purchase::second-before-end", "A second before the end of the first period.", [bought()], EXPIRES - SECOND,
+        Line("active"),
+    )  # fmt: skip
+    sets.one(
+        "purchase::at-end", "At the end of the first period, and nothing was heard of a renewal.", [bought()], EXPIRES,
+        Line("expired"), importance="critical",
+    )  # fmt: skip
+    sets.one(
+        "purchase::repeated", "The same notification five times.", [bought()] * 5, SIGNED + DAY, Line("active"), flags=(ORDER,)
+    )
+    sets.one("nothing::empty", "No notifications.", [], SIGNED + DAY)
+    sets.orders(
+        "renewal", "A subscription that renewed once, in its second period.", [bought(), renewed()], EXPIRES + DAY,
+        Line("active", SECOND_END), orders="in-order reversed repeated",
+    )  # fmt: skip
+    third = renewed(THIRD_ID, SECOND_END, SECOND_END + MONTH)
+    sets.orders(
+        "renewal-twice", "A subscription that renewed twice, in its third period.", [bought(), renewed(), third],
+        SECOND_END + DAY, Line("active", SECOND_END + MONTH), orders="in-order reversed rotated repeated",
+    )  # fmt: skip
+    sets.orders(
+        "renewal-unheard", "The notification of the second period never arrived; that of the third did.", [bought(), third],
+        SECOND_END + DAY, Line("active", SECOND_END + MONTH), orders="in-order reversed",
+    )  # fmt: skip
+    ended = about("EXPIRED", "VOLUNTARY", EXPIRES + MINUTE, expirationIntent=1, autoRenewStatus=0, isInBillingRetryPeriod=False)
+    off = about("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", SIGNED + DAY, autoRenewStatus=0)
+    on = about("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", SIGNED + 2 * DAY, autoRenewStatus=1)
+    sets.orders(
+        "expiry", "The customer ended the renewal, and the subscription expired.", [bought(), off, ended], EXPIRES + DAY,
+        Line("expired"), orders="in-order reversed rotated",
+    )  # fmt: skip
+    sets.orders(
+        "renewal-off", "The customer ended the renewal, and the paid period lasts.", [bought(), off], SIGNED + 3 * DAY,
+        Line("active"),
+    )  # fmt: skip
+    sets.orders(
+        "renewal-off-and-on", "The customer ended the renewal and took that back; the paid period lasts.", [bought(), off, on],
+        SIGNED + 3 * DAY, Line("active"), orders="reversed",
+    )  # fmt: skip
+    again = EXPIRES + 40 * DAY
+    resubscribed = about(
+        "SUBSCRIBED", "RESUBSCRIBE", again + SECOND,
+        period(SECOND_ID, again, again + MONTH, again + SECOND, transactionReason="PURCHASE"),
+    )  # fmt: skip
+    sets.orders(
+        "resubscription", "The subscription expired, and the customer subscribed again.", [bought(), ended, resubscribed],
+        again + DAY, Line("active", again + MONTH), orders="in-order reversed rotated",
+    )  # fmt: skip
+
+
+def billing(sets: Sets) -> None:
+    grace_end = EXPIRES + 6 * DAY
+    failed = failing("DID_FAIL_TO_RENEW", None, EXPIRES + MINUTE)
+    grace = failing("DID_FAIL_TO_RENEW", "GRACE_PERIOD", EXPIRES + MINUTE, gracePeriodExpiresDate=grace_end)
+    grace_over = failing("GRACE_PERIOD_EXPIRED", None, grace_end + MINUTE)
+    given_up = failing("EXPIRED", "BILLING_RETRY", EXPIRES + 60 * DAY, isInBillingRetryPeriod=False)
+    recovered = EXPIRES + 3 * DAY
+    recovery = renewed(SECOND_ID, recovered, recovered + MONTH, "BILLING_RECOVERY")
+    sets.orders(
+        "grace-period", "The charge failed, and a grace period lasts.", [bought(), grace], EXPIRES + 5 * DAY,
+        Line("in-grace-period"), orders="in-order reversed repeated",
+    )  # fmt: skip
+    sets.orders(
+        "grace-period-second-before-end", "The charge failed, and the grace period ends in a second.", [bought(), grace],
+        grace_end - SECOND, Line("in-grace-period"), orders="in-order",
+    )  # fmt: skip
+    sets.orders(
+        "grace-period-at-end", "The charge failed, the grace period ends now, and the App Store still tries to charge.",
+        [bought(), grace], grace_end, Line("in-billing-retry"), orders="in-order reversed",
+    )  # fmt: skip
+    early = EXPIRES - 12 * HOUR
+    failed_early = failing("DID_FAIL_TO_RENEW", "GRACE_PERIOD", early, gracePeriodExpiresDate=grace_end)
+    sets.orders(
+        "early-failure", "The charge failed half a day before the end of the period, which lasts.", [bought(), failed_early],
+        EXPIRES - HOUR, Line("active"), orders="in-order reversed",
+    )  # fmt: skip
+    sets.orders(
+        "early-failure-in-grace-period", "The charge failed half a day before the end of the period, and a grace period lasts.",
+        [bought(), failed_early], EXPIRES + DAY, Line("in-grace-period"), orders="reversed",
+    )  # fmt: skip
+    sets.orders(
+        "grace-period-over", "The end of the grace period was announced; the App Store still tries to charge.",
+        [bought(), grace, grace_over], grace_end + DAY, Line("in-billing-retry"), orders="in-order reversed",
+    )  # fmt: skip
+    sets.orders(
+        "billing-retry", "The charge failed without a grace period.", [bought(), failed], EXPIRES + DAY,
+        Line("in-billing-retry"), orders="in-order reversed",
+    )  # fmt: skip
+    sets.orders(
+        "billing-retry-after-60-days", "The App Store tries to charge for 60 days, and nothing was heard since.",
+        [bought(), failed], EXPIRES + 60 * DAY, Line("expired"), orders="in-order",
+    )  # fmt: skip
+    sets.orders(
+        "billing-given-up", "The App Store gave up charging.", [bought(), failed, given_up], EXPIRES + 61 * DAY,
+        Line("expired"),
+        orders="in-order reversed",
+    )  # fmt: skip
+    sets.orders(
+        "billing-recovery", "The charge failed, and succeeded three days later.", [bought(), grace, recovery], recovered + DAY,
+        Line("active", recovered + MONTH), orders="in-order reversed rotated repeated",
+    )  # fmt: skip
+    sets.orders(
+        "billing-recovery-ended", "The charge failed and succeeded later, and that period has ended, too.",
+        [bought(), grace, recovery], recovered + MONTH + DAY, Line("expired", recovered + MONTH), orders="in-order reversed",
+    )  # fmt: skip
+
+
+def refund_of(payload: dict, signed: int, date: int | None = None) -> str:
+    """The store's notification of a refund."""
+    revoked = payload | {"revocationDate": date or signed - SECOND, "revocationReason": 0, "signedDate": signed}
+    return notification("REFUND", None, signed, revoked)
+
+
+def reversal_of(payload: dict, signed: int) -> str:
+    return notification("REFUND_REVERSED", None, signed, payload | {"signedDate": signed})
+
+
+def refunds(sets: Sets) -> None:
+    first = transaction()
+    refund = refund_of(first, SIGNED + 2 * DAY)
+    reversal = reversal_of(first, SIGNED + 4 * DAY)
+    second_refund = refund_of(first, SIGNED + 6 * DAY)
+    sets.orders(
+        "refund", "A subscription that was refunded in its period.", [bought(), refund], SIGNED + 3 * DAY, Line("refunded"),
+        orders="in-order reversed repeated", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+    sets.one(
+        "refund::second-before", "A second before the refund, which the App Store signed for that instant.",
+        [bought(), refund_of(first, SIGNED + 2 * DAY, SIGNED + 2 * DAY + 10 * SECOND)], at(SIGNED + 2 * DAY + 9 * SECOND),
+        Line("active"), importance="low",
+    )  # fmt: skip
+    sets.orders(
+        "refund-reversed", "A refund that was taken back.", [bought(), refund, reversal], SIGNED + 5 * DAY, Line("active"),
+        orders="in-order reversed rotated repeated",
+    )  # fmt: skip
+    sets.orders(
+        "refund-twice", "A refund, its reversal, and another refund.", [bought(), refund, reversal, second_refund],
+        SIGNED + 7 * DAY, Line("refunded"), orders="in-order reversed rotated", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+    sets.orders(
+        "refund-of-past-period", "The first period was refunded while the second lasts.",
+        [bought(), renewed(), refund_of(first, EXPIRES + 2 * DAY)], EXPIRES + 3 * DAY, Line("active", SECOND_END),
+        orders="in-order reversed rotated",
+    )  # fmt: skip
+    second = period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND)
+    sets.orders(
+        "refund-of-second-period", "The second period was refunded.",
+        [bought(), renewed(), refund_of(second, EXPIRES + 2 * DAY)],
+        EXPIRES + 3 * DAY, Line("refunded", SECOND_END), orders="in-order reversed rotated", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+    asked = notification("CONSUMPTION_REQUEST", None, SIGNED + DAY, transaction(signedDate=SIGNED + DAY))
+    declined = notification("REFUND_DECLINED", None, SIGNED + 2 * DAY, transaction(signedDate=SIGNED + 2 * DAY))
+    sets.orders(
+        "refund-declined", "The customer asked for a refund, and it was declined.", [bought(), asked, declined],
+        SIGNED + 3 * DAY, Line("active"), orders="in-order reversed",
+    )  # fmt: skip
+    shared = {"inAppOwnershipType": "FAMILY_SHARED"}
+    left = notification(
+        "REVOKE", None, SIGNED + 2 * DAY,
+        transaction(**shared, signedDate=SIGNED + 2 * DAY, revocationDate=SIGNED + 2 * DAY - SECOND, revocationReason=0),
+    )  # fmt: skip
+    sets.orders(
+        "family-revoked", "A subscription that the family shares no longer.", [bought(**shared), left], SIGNED + 3 * DAY,
+        Line("revoked"), orders="in-order reversed repeated", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+
+    again = about(
+        "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", SIGNED + 4 * DAY, transaction(**shared, signedDate=SIGNED + 4 * DAY)
+    )
+    sets.orders(
+        "family-shared-again", "A subscription that the family shared no longer, and shares again.",
+        [bought(**shared), left, again], SIGNED + 5 * DAY, Line("active"), orders="in-order reversed rotated",
+    )  # fmt: skip
+    late = EXPIRES + 2 * DAY
+    asked_late = notification(
+        "CONSUMPTION_REQUEST", None, late, transaction(signedDate=late), renewal(signedDate=late, renewalDate=SECOND_END)
+    )
+    sets.one(
+        "period-of-renewal-info::in-period",
+        "A notification about the past period carries renewal information, by which the latest purchase lasts.",
+        [asked_late], late + DAY, Line("active"), importance="medium",
+    )  # fmt: skip
+    sets.one(
+        "period-of-renewal-info::at-end", "The latest purchase, known from renewal information alone, ends now.", [asked_late],
+        SECOND_END, Line("expired"), importance="medium",
+    )  # fmt: skip
+
+
+def changes(sets: Sets) -> None:
+    when = SIGNED + 10 * DAY
+    year_end = when + 365 * DAY
+    better = period(SECOND_ID, when, year_end, when + SECOND, productId=YEARLY, transactionReason="PURCHASE")
+    upgrade = about("DID_CHANGE_RENEWAL_PREF", "UPGRADE", when + SECOND, better, autoRenewProductId=YEARLY)
+    sets.orders(
+        "upgrade", "The customer changed to a better product, which begins at once.", [bought(), upgrade], when + DAY,
+        Line("active", year_end, YEARLY), orders="in-order reversed repeated",
+    )  # fmt: skip
+    replaced = about("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", when + 2 * SECOND,
+                     transaction(isUpgraded=True, signedDate=when + 2 * SECOND))  # fmt: skip
+    sets.orders(
+        "upgrade-with-replaced", "After the change, a notification carries the transaction that was replaced.",
+        [bought(), upgrade, replaced], when + DAY, Line("active", year_end, YEARLY), orders="in-order reversed rotated",
+    )  # fmt: skip
+    sets.orders(
+        "upgrade-unheard", "The transaction was replaced by one that is not known yet.", [bought(), replaced], when + DAY,
+        Line("upgraded"), orders="in-order reversed", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+    yearly = {"productId": YEARLY, "expiresDate": PURCHASED + 365 * DAY}
+    year = transaction(**yearly, signedDate=when)
+    downgrade = about("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE", when, year, autoRenewProductId=MONTHLY)
+    year_end = PURCHASED + 365 * DAY
+    sets.orders(
+        "downgrade", "The customer chose a lesser product, which begins with the next period.", [bought(**yearly), downgrade],
+        when + DAY, Line("active", year_end, YEARLY), orders="in-order reversed",
+    )  # fmt: skip
+    lesser = renewed(SECOND_ID, year_end, year_end + MONTH)
+    sets.orders(
+        "downgrade-renewed", "The next period began with the lesser product.", [bought(**yearly), downgrade, lesser],
+        year_end + DAY, Line("active", year_end + MONTH, MONTHLY), orders="in-order reversed",
+    )  # fmt: skip
+    pending = about("PRICE_INCREASE", "PENDING", SIGNED + DAY, priceIncreaseStatus=0)
+    accepted = about("PRICE_INCREASE", "ACCEPTED", SIGNED + 2 * DAY, priceIncreaseStatus=1)
+    sets.orders(
+        "price-increase", "A higher price was announced and accepted.", [bought(), pending, accepted], SIGNED + 3 * DAY,
+        Line("active"), orders="in-order reversed",
+    )  # fmt: skip
+    refused = about(
+        "EXPIRED", "PRICE_INCREASE", EXPIRES + MINUTE, expirationIntent=3, autoRenewStatus=0, isInBillingRetryPeriod=False
+    )
+    sets.orders(
+        "price-increase-refused", "A higher price was announced and not accepted.", [bought(), pending, refused], EXPIRES + DAY,
+        Line("expired"), orders="in-order reversed",
+    )  # fmt: skip
+    longer = EXPIRES + 14 * DAY
+    extended = about("RENEWAL_EXTENDED", None, SIGNED + 5 * DAY, transaction(signedDate=SIGNED + 5 * DAY, expiresDate=longer))
+    sets.orders(
+        "extension", "The period was extended by two weeks, of which one is over.", [bought(), extended], EXPIRES + 7 * DAY,
+        Line("active", longer), orders="in-order reversed repeated",
+    )  # fmt: skip
+    offer = about(
+        "OFFER_REDEEMED", None, SIGNED + 5 * DAY, transaction(signedDate=SIGNED + 5 * DAY), offerType=3, offerIdentifier="code"
+    )
+    sets.orders(
+        "offer", "The customer redeemed an offer for the next period.", [bought(), offer], SIGNED + 6 * DAY, Line("active"),
+        orders="reversed",
+    )  # fmt: skip
+
+
+def products(sets: Sets) -> None:
+    other = "2000000077"
+    coins = single(CONSUMABLE, originalTransactionId=other, transactionId=other)
+    charge = notification("ONE_TIME_CHARGE", None, SIGNED, coins)
+    line = Line("active", None, COINS, other)
+    sets.one("product::consumable", "A consumable, which does not end.", [charge], SIGNED + 400 * DAY, line)
+    for kind, word in ((NON_CONSUMABLE, "non-consumable"), (NON_RENEWING, "non-renewing")):
+        payload = single(kind, originalTransactionId=other, transactionId=other)
+        sets.one(
+            f"product::{word}", f"A purchase of the type {kind}, of which the App Store states no end.",
+            [notification("ONE_TIME_CHARGE", None, SIGNED, payload)], SIGNED + 400 * DAY, line,
+        )  # fmt: skip
+    sets.orders(
+        "product-refunded", "A consumable that was refunded.", [charge, refund_of(coins, SIGNED + DAY)], SIGNED + 2 * DAY,
+        Line("refunded", None, COINS, other), orders="in-order reversed", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+    sets.orders(
+        "two-purchases", "A subscription that was refunded, beside a consumable that was not.",
+        [bought(), charge, refund_of(transaction(), SIGNED + DAY)], SIGNED + 2 * DAY, Line("refunded"), line,
+        orders="in-order reversed", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+
+
+def late_news(sets: Sets) -> None:
+    """Notifications that must have no effect, or only that of what they carry."""
+    sets.one("no-purchase::test", "A test notification is about no purchase.", [notification("TEST")], SIGNED + DAY)
+    sets.one(
+        "no-purchase::test-among-others", "A test notification between two others.",
+        [bought(), notification("TEST"), renewed()],
+        EXPIRES + DAY, Line("active", SECOND_END),
+    )  # fmt: skip
+    unknown = about("SOMETHING_NEW", "UNHEARD_OF", EXPIRES + SECOND, period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND))
+    sets.one(
+        "unknown-type::with-renewal", "A notification of a type that is yet unknown carries the transaction of a new period.",
+        [bought(), unknown], EXPIRES + DAY, Line("active", SECOND_END), importance="medium",
+    )  # fmt: skip
+    future = renewed()
+    sets.one(
+        "signed-in-future::renewal", "A renewal that is signed for a day that has not come is refused.", [bought(), future],
+        SIGNED + DAY, Line("active"), importance="medium",
+    )  # fmt: skip
+
+
+def tampered(text: str, old: bytes, new: bytes) -> str:
+    """The same JWS with another payload."""
+    header, payload, signature = text.split(".")
+    plain = base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))
+    if old not in plain:
+        raise ValueError(f"{old} is not in the payload")
+    return f"{header}.{fold.url(plain.replace(old, new))}.{signature}"
+
+
+def forged(sets: Sets) -> None:
+    first = transaction()
+    second = period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND)
+    signed, later = EXPIRES + SECOND, SIGNED + 2 * DAY
+    false_renewal = notification(
+        "DID_RENEW", None, signed, second, renewal(signedDate=signed), foreign=True, foreign_parts=True
+    )
+    revoked = first | {"revocationDate": later - SECOND, "revocationReason": 0, "signedDate": later}
+    refund = refund_of(first, later)
+    false_reversal = notification("REFUND_REVERSED", None, later + DAY, first | {"signedDate": later + DAY}, foreign=True)
+    genuine_parts = notification("DID_RENEW", None, signed, second, foreign=True)
+    table = [
+        ("renewal", "A renewal under a root that is not trusted.", [bought(), false_renewal], EXPIRES + DAY, Line("expired")),
+        ("renewal-first", "A renewal under a root that is not trusted arrives before the genuine purchase.",
+         [false_renewal, bought()], EXPIRES + DAY, Line("expired")),
+        ("refund", "A refund under a root that is not trusted.",
+         [bought(), notification("REFUND", None, later, revoked, foreign=True, foreign_parts=True)], later + HOUR,
+         Line("active")),
+        ("refund-of-genuine-part", "The notification is forged, and the transaction in it is genuine and says nothing new.",
+         [bought(), notification("REFUND", None, later, first, foreign=True)], later + HOUR, Line("active")),
+        ("reversal-of-genuine-part", "The reversal of a refund is forged around a genuine transaction.",
+         [bought(), refund, false_reversal], later + 2 * DAY, Line("refunded")),
+        ("part", "The notification is genuine, and the transaction in it is not.",
+         [bought(), notification("DID_RENEW", None, signed, second, foreign_parts=True)], EXPIRES + DAY, Line("expired")),
+        ("altered-type", "A notification whose type was edited after it was signed.",
+         [bought(), tampered(about("REFUND_DECLINED", None, later), b"REFUND_DECLINED", b"REFUND")], later + HOUR,
+         Line("active")),
+        ("altered-expiry", "A transaction whose end was edited after it was signed.",
+         [bought(), jws(notification_with(tampered(jws(first), str(EXPIRES).encode(), str(SECOND_END).encode())))],
+         EXPIRES + DAY, Line("expired")),
+        ("repeated", "The same forged notification ten times, and the genuine one once.", [false_renewal] * 10 + [bought()],
+         EXPIRES + DAY, Line("expired")),
+        ("same-number", "The genuine notification has the number of a forged one that came before.", [genuine_parts, renewed()],
+         EXPIRES + DAY, Line("active", SECOND_END)),
+        ("not-a-receipt", "A text that is no receipt, between two genuine notifications.", [bought(), "{}", renewed()],
+         EXPIRES + DAY, Line("active", SECOND_END)),
+    ]  # fmt: skip
+    for name, description, receipts, instant, line in table:
+        sets.one(f"forged::{name}", description, receipts, instant, line, flags=(FORGED,), importance="critical")
+    sets.one(
+        "forged::alone", "A forged purchase and nothing else.",
+        [notification("SUBSCRIBED", "INITIAL_BUY", SIGNED, first, foreign=True, foreign_parts=True)], SIGNED + DAY,
+        flags=(FORGED,), importance="critical",
+    )  # fmt: skip
+
+
+def notification_with(part: str) -> dict:
+    """The payload of a notification about a signed part that is given as it is."""
+    return {
+        "notificationType": "RENEWAL_EXTENDED",
+        "notificationUUID": "6f1c0f0a-9b1e-4d0c-8a55-2f7f6f0b7f11",
+        "version": "2.0",
+        "signedDate": SIGNED + DAY,
+        "data": {"environment": "Production", "appAppleId": 1234567890, "bundleId": APP, "signedTransactionInfo": part},
+    }
+
+
+def foreign(sets: Sets) -> None:
+    other = "com.example.other"
+    second = period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND)
+    signed = EXPIRES + SECOND
+    of_other = notification("DID_RENEW", None, signed, second | {"bundleId": other}, bundleId=other)
+    mixed = notification("DID_RENEW", None, signed, second | {"bundleId": other})
+    sandbox = {"environment": "Sandbox"}
+    test = notification("DID_RENEW", None, signed, second | sandbox, appAppleId=None, **sandbox)
+    mixed_environment = notification("DID_RENEW", None, signed, second | sandbox)
+    other_line = notification("DID_RENEW", None, signed, second, renewal(originalTransactionId="2000000099", signedDate=signed))
+    instant = EXPIRES + DAY
+    for name, description, text in (
+        ("other-app", "A renewal with the same numbers in another app.", of_other),
+        ("transaction-of-other-app", "A notification of this app with a transaction of another one.", mixed),
+        ("transaction-of-sandbox", "A notification of production with a transaction of the sandbox.", mixed_environment),
+        ("renewal-info-of-another", "A notification whose renewal information is of another subscription.", other_line),
+    ):
+        sets.one(
+            f"foreign::{name}", description, [bought(), text], instant, Line("expired"), flags=(FOREIGN,), importance="critical"
+        )
+    sets.one(
+        "foreign::sandbox-refused", "A renewal with the same numbers in the sandbox, and only production is accepted.",
+        [bought(), test], instant, Line("expired"), flags=(FOREIGN,), policy={"environments": ["production"]},
+        importance="critical",
+    )  # fmt: skip
+    for order, receipts in (("in-order", [bought(), test]), ("reversed", [test, bought()])):
+        sets.one(
+            f"two-environments::{order}",
+            f"The same numbers in production and in the sandbox are two purchases. {ORDERS[order]}", receipts, instant,
+            Line("expired"), Line("active", SECOND_END, environment="sandbox"), flags=(FOREIGN,), importance="critical",
+        )  # fmt: skip
+
+
+def parts_alone(sets: Sets) -> None:
+    """Signed transactions and renewal information, as the App Store Server API answers with."""
+    first = jws(transaction())
+    second = jws(period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND))
+    revoked = jws(period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + 2 * DAY, revocationDate=EXPIRES + DAY, revocationReason=0))
+    sets.orders(
+        "history", "Two periods in signed transactions.", [first, second], EXPIRES + DAY, Line("active", SECOND_END),
+        orders="in-order reversed",
+    )  # fmt: skip
+    sets.orders(
+        "history-refunded", "The second period, and the same transaction after its refund.", [first, second, revoked],
+        EXPIRES + 3 * DAY, Line("refunded", SECOND_END), orders="in-order reversed", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+    sets.orders(
+        "history-and-notification", "A notification of the purchase, and a signed transaction of the second period.",
+        [bought(), second], EXPIRES + DAY, Line("active", SECOND_END), orders="in-order reversed",
+    )  # fmt: skip
