@@ -182,6 +182,8 @@ enum TrustStore {
     unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     // Otherwise OpenSSL ignores the policy constraints of an issuer, critical ones too (RFC 5280 section 6.1.5).
     unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_POLICY_CHECK))
+    // Any policy will do. Without memory for it, a path in which an issuer demands one is refused.
+    unsafe X509_VERIFY_PARAM_add0_policy(parameters, OBJ_nid2obj(NID_any_policy))
     if let secondsSince1970 {
       unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(secondsSince1970))
     } else {

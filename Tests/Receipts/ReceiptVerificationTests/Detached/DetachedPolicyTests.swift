@@ -105,7 +105,7 @@ import Testing
   func malformedWithoutKey() throws {
     let receipt = try UnverifiedDetachedReceipt(
       signedBytes: Array(#"{"packageName":"com.example.app","purchaseTime":"x"}"#.utf8), signature: "AAEC")
-    expectInvalid(try verifier([]).verify(receipt.encoded), .malformed)
+    expectInvalid(try verifier([]).verify(receipt.encoded), .malformed, at: "$.purchaseTime")
   }
 
   @Test("the store whose key the policy has decides, not the unverified data")
