@@ -81,6 +81,8 @@ class Suite:
         told = policy.get("time") == "evaluation" or "standing" in features
         if not told and (time != TIME or "maximumAge" in policy):
             demanded.append("clock")
+        if "xcode" in policy.get("environments", []):
+            demanded.append("xcode")
         case = Case(
             identifier, description, operation, [identifier.split("::")[0], *features, *demanded], importance, list(flags),
             input, policy, time, expected,

@@ -18,6 +18,7 @@ POLICY = [
     "allowed-clock-skew", "time", "markers", "device-id", "accept-claimed-environment", "admit-short-keys",
     "play-environments", "huawei-environments", "unstated-environment", "maximum-byte-count",
 ]  # fmt: skip
+SUBJECTS = ["xcode", "nested-parts", "resource-limits", "name-constraints", "certificate-policies"]
 TRANSACTION = (
     "transactionId", "originalTransactionId", "productId", "quantity", "purchaseDate", "originalPurchaseDate", "expiresDate",
     "revocationDate", "purchaseToken",
@@ -86,7 +87,7 @@ def main() -> None:
     declaration = {
         "harness": "receiptkit",
         "version": version().tool_version,
-        "features": [*KINDS, *(f"policy-{name}" for name in POLICY), "clock", "standing", "wrappers"],
+        "features": [*KINDS, *(f"policy-{name}" for name in POLICY), "clock", "standing", "wrappers", *SUBJECTS],
         "reports": ["environment", "bundleId", "signedAt", "algorithm", "transactions", "license", "standing"],
         "reasons": True,
         "places": True,

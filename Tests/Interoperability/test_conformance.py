@@ -535,6 +535,7 @@ class TestFeatures:
             ({}, ["coin"]),
             ({"policy": {"bundleIds": [], "deviceId": "x"}}, ["coin", "policy-device-id"]),
             ({"policy": {"appAppleId": 1}, "features": ["wrappers"]}, ["coin", "wrappers"]),
+            ({"policy": {"environments": ["xcode"]}}, ["coin", "xcode"]),
             ({"time": "2026-01-02T00:00:00Z"}, ["coin", "clock"]),
             ({"policy": {"maximumAge": 1}}, ["coin", "policy-maximum-age", "clock"]),
             ({"policy": {"time": "evaluation"}, "time": "2026-01-02T00:00:00Z"}, ["coin", "policy-time"]),

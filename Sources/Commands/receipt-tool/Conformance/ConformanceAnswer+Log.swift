@@ -36,6 +36,7 @@ extension ConformanceAnswer {
   }
 
   private static let keyMissing = "key-missing"
+  private static let unusableKey = "key-unusable"
   private static let malformedPolicy = "policy-malformed"
 
   private static func reason(of error: any Error) -> String {
@@ -177,6 +178,8 @@ extension ConformanceAnswer {
     do {
       return try WitnessPolicy(
         logs: logs, witnesses: witnesses, threshold: Int(clamping: input.size("quorum")))
+    } catch let error as LogFormatError where error.code == .unsupportedKeyType {
+      throw Refusal(reason: unusableKey, context: "\(error)")
     } catch {
       throw Refusal(reason: malformedPolicy, context: "\(error)")
     }
@@ -186,7 +189,7 @@ extension ConformanceAnswer {
     guard let texts = input[name]?.array else { throw MalformedReceipt.missing(name) }
     return try texts.map { text in
       do { return try NoteVerifierKey(text.string ?? "") } catch {
-        throw Refusal(reason: "key-unusable", context: "\(error)")
+        throw Refusal(reason: unusableKey, context: "\(error)")
       }
     }
   }

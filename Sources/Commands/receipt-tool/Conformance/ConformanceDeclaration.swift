@@ -7,7 +7,8 @@ import ReceiptCodec
 enum ConformanceDeclaration {
   /// The subjects of cases beyond the kinds of receipts and the members of policies.
   private static let subjects = [
-    "clock", "nested-parts", "wrappers", "resource-limits", "standing", "entitlements", "note", "checkpoint",
+    "clock", "nested-parts", "xcode", "wrappers", "resource-limits", "standing", "entitlements", "note",
+    "checkpoint",
     "cosignature",
     "inclusion",
     "consistency", "tlog-proof", "witness-policy", "sizes-64-bit", "name-constraints", "certificate-policies",
