@@ -106,6 +106,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "store renew": [["--store", "shop", "{plan}"], ["--store", "shop", "{plan}", "--json"]],
     "store advance": [["--store", "shop", "--by", "P1M"], ["--store", "shop", "--by", "P1M", "--json"]],
     "store notifications": [["--store", "shop"], ["--store", "shop", "--json"]],
+    "conformance harness": [[]],
     "notifications fold": [["notification.json", "--trust", "root.cer", "--bundle-id", samples.BUNDLE]],
 }
 

@@ -37,4 +37,7 @@ struct ConformanceHarnessCommand: ParsableCommand {
         cannot be followed; 74 an answer cannot be written.
       """#)
 
+  @Flag(
+    name: .customLong("json"), help: ArgumentHelp("Print errors as JSON, too: the answers are always JSON."))
+  var json: Bool = false
 }
