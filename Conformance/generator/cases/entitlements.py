@@ -306,6 +306,7 @@ def refunds(sets: Sets) -> None:
     refund = refund_of(first, SIGNED + 2 * DAY)
     reversal = reversal_of(first, SIGNED + 4 * DAY)
     second_refund = refund_of(first, SIGNED + 6 * DAY)
+    instant = at(SIGNED + 2 * DAY)
     sets.orders(
         "refund", "A subscription that was refunded in its period.", [bought(), refund], SIGNED + 3 * DAY, Line("refunded"),
         orders="in-order reversed repeated", flags=(TAKEN_BACK,),
@@ -314,6 +315,10 @@ def refunds(sets: Sets) -> None:
         "refund::second-before", "A second before the refund, which the App Store signed for that instant.",
         [bought(), refund_of(first, SIGNED + 2 * DAY, SIGNED + 2 * DAY + 10 * SECOND)], at(SIGNED + 2 * DAY + 9 * SECOND),
         Line("active"), importance="low",
+    )  # fmt: skip
+    sets.one(
+        "refund::at-instant", "At the instant of the refund, in which the App Store signed it.",
+        [bought(), refund_of(first, instant, instant)], instant, Line("refunded"), flags=(TAKEN_BACK,), importance="low",
     )  # fmt: skip
     sets.orders(
         "refund-reversed", "A refund that was taken back.", [bought(), refund, reversal], SIGNED + 5 * DAY, Line("active"),
