@@ -483,10 +483,10 @@ def restored(sets: Sets) -> None:
          [charge, jws(restoration), jws(history)], refunded),
         ("refund-reversed", f"{words}; the purchase was refunded, and the refund taken back.",
          [charge, jws(restoration), refund, reversal], active),
-        ("refunds-of-both-reversed", f"{words}; a refund that names the restored transaction was taken back, and so was a later"
-         " one that names the first.", [charge, jws(restoration), *refunds_of_both], active),
-        ("refunds-of-both-first-reversed", f"{words}; a refund that names the restored transaction was taken back, and a later"
-         " one that names the first was not.", [charge, jws(restoration), *refunds_of_both[:3]], refunded),
+        ("refunds-of-both-reversed", f"{words}; a refund of the second transaction and a later one of the first were taken back.",
+         [charge, jws(restoration), *refunds_of_both], active),
+        ("refunds-of-both-first-reversed", f"{words}; a refund of the second transaction was taken back, a later one was not.",
+         [charge, jws(restoration), *refunds_of_both[:3]], refunded),
     ]  # fmt: skip
     for name, description, receipts, line in table:
         sets.orders(
