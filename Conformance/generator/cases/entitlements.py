@@ -483,7 +483,7 @@ def restored(sets: Sets) -> None:
          [charge, jws(restoration), jws(history)], refunded),
         ("refund-reversed", f"{words}; the purchase was refunded, and the refund taken back.",
          [charge, jws(restoration), refund, reversal], active),
-        ("refunds-of-both-reversed", f"{words}; a refund of the second transaction and a later one of the first were taken back.",
+        ("refunds-of-both-reversed", f"{words}; refunds of the second transaction and later of the first were taken back.",
          [charge, jws(restoration), *refunds_of_both], active),
         ("refunds-of-both-first-reversed", f"{words}; a refund of the second transaction was taken back, a later one was not.",
          [charge, jws(restoration), *refunds_of_both[:3]], refunded),
