@@ -140,7 +140,10 @@ def about(kind: str, subtype: str | None, signed: int, payload: dict | None = No
 
 def add(suite: Suite) -> None:
     sets = Sets(suite)
-    for part in (periods, billing, refunds, changes, products, late_news, forged, foreign, parts_alone):
+    parts = (
+        periods, billing, outdated_failures, refunds, changes, products, restored, late_news, forged, foreign, parts_alone,
+    )  # fmt: skip
+    for part in parts:
         part(sets)
 
 
@@ -254,6 +257,40 @@ def billing(sets: Sets) -> None:
     )  # fmt: skip
 
 
+def outdated_failures(sets: Sets) -> None:
+    """A charge that failed is not the charge for the renewal that is due now."""
+    start = EXPIRES + 2 * DAY
+    failed = failing("DID_FAIL_TO_RENEW", None, EXPIRES + MINUTE)
+    # With a grace period the days of paid service are not interrupted: the second period begins where the first one ended.
+    grace = failing("DID_FAIL_TO_RENEW", "GRACE_PERIOD", EXPIRES + MINUTE, gracePeriodExpiresDate=EXPIRES + 6 * DAY)
+    for name, begin, failure, words in (
+        ("later", start, failed, "The charge failed, and succeeded two days later"),
+        ("in-grace-period", EXPIRES, grace, "The charge failed, and succeeded in the grace period, which it pays for as well"),
+    ):
+        recovered = jws(period(SECOND_ID, begin, begin + MONTH, start))
+        sets.orders(
+            f"failure-before-recovery-{name}",
+            f"{words}; the second period has ended, and nothing was heard of the charge for the third.",
+            [bought(), failure, recovered], begin + MONTH + DAY, Line("expired", begin + MONTH), orders="in-order reversed",
+        )  # fmt: skip
+    sandbox = {"environment": "Sandbox"}
+    end = PURCHASED + 5 * MINUTE
+    first = transaction(**sandbox, expiresDate=end, signedDate=PURCHASED + SECOND)
+    failure = notification(
+        "DID_FAIL_TO_RENEW", None, end + SECOND, first | {"signedDate": end + SECOND},
+        renewal(**sandbox, signedDate=end + SECOND, isInBillingRetryPeriod=True, expirationIntent=2),
+        appAppleId=None, **sandbox,
+    )  # fmt: skip
+    recovered = period(SECOND_ID, end + MINUTE, end + 6 * MINUTE, end + MINUTE, **sandbox)
+    sets.orders(
+        "failure-before-recovery-accelerated",
+        "In the sandbox, where a month lasts five minutes, the charge failed and succeeded a minute later; the second period"
+        " has ended, and nothing was heard of the charge for the third.",
+        [jws(first), failure, jws(recovered)], at(end + 10 * MINUTE), Line("expired", end + 6 * MINUTE, environment="sandbox"),
+        orders="in-order reversed",
+    )  # fmt: skip
+
+
 def refund_of(payload: dict, signed: int, date: int | None = None) -> str:
     """The store's notification of a refund."""
     revoked = payload | {"revocationDate": date or signed - SECOND, "revocationReason": 0, "signedDate": signed}
@@ -269,6 +306,7 @@ def refunds(sets: Sets) -> None:
     refund = refund_of(first, SIGNED + 2 * DAY)
     reversal = reversal_of(first, SIGNED + 4 * DAY)
     second_refund = refund_of(first, SIGNED + 6 * DAY)
+    instant = at(SIGNED + 2 * DAY)
     sets.orders(
         "refund", "A subscription that was refunded in its period.", [bought(), refund], SIGNED + 3 * DAY, Line("refunded"),
         orders="in-order reversed repeated", flags=(TAKEN_BACK,),
@@ -277,6 +315,10 @@ def refunds(sets: Sets) -> None:
         "refund::second-before", "A second before the refund, which the App Store signed for that instant.",
         [bought(), refund_of(first, SIGNED + 2 * DAY, SIGNED + 2 * DAY + 10 * SECOND)], at(SIGNED + 2 * DAY + 9 * SECOND),
         Line("active"), importance="low",
+    )  # fmt: skip
+    sets.one(
+        "refund::at-instant", "At the instant of the refund, in which the App Store signed it.",
+        [bought(), refund_of(first, instant, instant)], instant, Line("refunded"), flags=(TAKEN_BACK,), importance="low",
     )  # fmt: skip
     sets.orders(
         "refund-reversed", "A refund that was taken back.", [bought(), refund, reversal], SIGNED + 5 * DAY, Line("active"),
@@ -415,6 +457,49 @@ def products(sets: Sets) -> None:
         "two-purchases", "A subscription that was refunded, beside a consumable that was not.",
         [bought(), charge, refund_of(transaction(), SIGNED + DAY)], SIGNED + 2 * DAY, Line("refunded"), line,
         orders="in-order reversed", flags=(TAKEN_BACK,),
+    )  # fmt: skip
+
+
+def restored(sets: Sets) -> None:
+    """Who restores a purchase gets a transaction of his own identifier, of the same original: it was paid for once."""
+    original, copy = "2000000077", "2000000088"
+    first = single(NON_CONSUMABLE, originalTransactionId=original, transactionId=original)
+    charge = notification("ONE_TIME_CHARGE", None, SIGNED, first)
+    restoration = first | {"transactionId": copy, "purchaseDate": SIGNED + DAY, "signedDate": SIGNED + DAY}
+    refund = refund_of(first, SIGNED + 3 * DAY)
+    reversal = reversal_of(first, SIGNED + 5 * DAY)
+    active, refunded = (Line(state, None, COINS, original) for state in ("active", "refunded"))
+    later, words = SIGNED + 20 * DAY, "A product for ever that was bought and restored"
+    # What the App Store Server API answers after the refund: it comes without a notification.
+    history = first | {"revocationDate": SIGNED + 3 * DAY, "revocationReason": 0, "signedDate": SIGNED + 4 * DAY}
+    refunds_of_both = [
+        refund_of(restoration, SIGNED + 3 * DAY), reversal_of(restoration, SIGNED + 5 * DAY),
+        refund_of(first, SIGNED + 7 * DAY), reversal_of(first, SIGNED + 9 * DAY),
+    ]  # fmt: skip
+    table = [
+        ("kept", f"{words}.", [charge, jws(restoration)], active),
+        ("refunded", f"{words}; the purchase was refunded.", [charge, jws(restoration), refund], refunded),
+        ("refunded-in-history", f"{words}; the purchase was refunded, as its transaction says.",
+         [charge, jws(restoration), jws(history)], refunded),
+        ("refund-reversed", f"{words}; the purchase was refunded, and the refund taken back.",
+         [charge, jws(restoration), refund, reversal], active),
+        ("refunds-of-both-reversed", f"{words}; refunds of the second transaction and later of the first were taken back.",
+         [charge, jws(restoration), *refunds_of_both], active),
+        ("refunds-of-both-first-reversed", f"{words}; a refund of the second transaction was taken back, a later one was not.",
+         [charge, jws(restoration), *refunds_of_both[:3]], refunded),
+    ]  # fmt: skip
+    for name, description, receipts, line in table:
+        sets.orders(
+            f"restored-product::{name}", description, receipts, later, line, orders="in-order reversed rotated",
+            flags=(TAKEN_BACK,) if line is refunded else (),
+        )  # fmt: skip
+    # A restored period keeps its purchase date, and the identifier of the line item that was paid for.
+    paid = transaction(webOrderLineItemId="2000000000000001")
+    again = paid | {"transactionId": "2000000999", "signedDate": SIGNED + DAY}
+    sets.orders(
+        "restored-period::refunded", "A period that was bought and restored under an identifier of its own was refunded.",
+        [jws(paid), jws(again), refund_of(paid, SIGNED + 2 * DAY)], SIGNED + 3 * DAY, Line("refunded"),
+        orders="in-order reversed rotated", flags=(TAKEN_BACK,),
     )  # fmt: skip
 
 
