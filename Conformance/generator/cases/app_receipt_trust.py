@@ -440,6 +440,11 @@ def add_paddings(suite: Suite) -> None:
     )
 
 
+def one_octet(count: int) -> bytes:
+    """A length in the long form of one octet."""
+    return der.long_length(count, 1)
+
+
 def add_signed_attributes(suite: Suite) -> None:
     cases = Cases(suite, "signed-attributes", ATTRIBUTES)
     content = payload()
@@ -615,6 +620,28 @@ def add_signed_attributes(suite: Suite) -> None:
         "malformed",
         importance="medium",
     )
+    long_value = der.octet_string(bytes(130))
+    for name, what, attribute in (
+        ("length-in-long-form", "has a length below 128 in the long form", cms.with_length(one_octet)(digest)),
+        (
+            "length-with-leading-zero",
+            "has a length in two octets, the first of which is zero",
+            cms.with_length(lambda count: der.long_length(count, 2))(cms.signed_attribute("1.2.3.4", long_value)),
+        ),
+        (
+            "tag-number-with-leading-zero",
+            "has a value whose tag number, 31, begins with an octet of zero bits",
+            cms.signed_attribute("1.2.3.4", b"\x9f\x80\x1f\x00"),
+        ),
+    ):
+        required = [kind] if name == "length-in-long-form" else [kind, digest]
+        cases.invalid(
+            name,
+            f"A signed attribute {what}; signed attributes are in DER.",
+            cms.with_attributes(content, [*required, attribute]).encoded(),
+            "malformed",
+            importance="medium",
+        )
     unsigned = der.context(1, kind + digest)
     cases.invalid(
         "unsigned-only",

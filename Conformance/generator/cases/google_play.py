@@ -690,6 +690,8 @@ def malformed_data(cases: Cases) -> None:
          "byte 242 of the data"),
         ("line-end-in-text", "A line end stands in a text without an escape.", compact.replace("coins", "co\nins"),
          "byte 101 of the data"),
+        ("surrogate-twice", "The first half of a surrogate pair stands twice.", compact.replace("coins", "co\\ud83d\\ud83dins"),
+         "byte 101 of the data"),
         ("surrogate-alone", "Half of a surrogate pair.", compact.replace("coins", "co\\ud800ins"), "byte 101 of the data"),
         ("escape-unknown", "An escape that JSON does not have.", compact.replace("coins", "co\\xins"), "byte 101 of the data"),
         ("byte-order-mark", "A byte order mark, which was signed.", "\ufeff" + compact, "byte 0 of the data"),
