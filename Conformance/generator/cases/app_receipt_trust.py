@@ -1388,6 +1388,11 @@ def add_certificates(suite: Suite) -> None:
             "has bytes after the value of an extension",
             lambda value: cms.edit(value, (7, 0, 0, 2), cms.inside(b"\0")),
         ),
+        (
+            "null-after-key-usage",
+            "has a NULL after the key usage, within the value of the extension, which is one (RFC 5280 section 4.1)",
+            lambda value: cms.edit(value, (7, 0, 1, 2), cms.inside(der.null())),
+        ),
         ("key-missing", "has no key", lambda value: cms.edit(value, (6,), lambda _: b"")),
         (
             "key-cut",
