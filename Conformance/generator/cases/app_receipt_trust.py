@@ -1011,6 +1011,17 @@ def add_chains(suite: Suite) -> None:
             by(of.but(leaf={"algorithm": label}, intermediate={"algorithm": label})),
             flags=[],
         )
+    for number, which in enumerate(("leaf", "intermediate")):
+        cases.invalid(
+            f"{which}-with-sha1-refused",
+            f"The {which} is signed with SHA-1, under a policy that accepts SHA-256 alone.",
+            by(of.but(**{which: {"algorithm": "rsa-sha1"}})),
+            "unsupported-algorithm",
+            {"algorithms": ["RSA-SHA256"]},
+            place=f"certificate {number}",
+            importance="medium",
+            flags=[ALGORITHMS],
+        )
     cases.invalid(
         "signed-with-md5",
         "The leaf is signed with RSA and MD5.",
