@@ -119,7 +119,7 @@ def rabin(key) -> tuple[bytes, bytes]:
         message = int.from_bytes(cms.padded(cms.digest_info(content)), "big")
         roots = square_root(message % numbers.p, numbers.p), square_root(message % numbers.q, numbers.q)
         if None not in roots:
-            root = (roots[0] * numbers.q * pow(numbers.q, -1, numbers.p) + roots[1] * numbers.p * pow(numbers.p, -1, numbers.q))
+            root = roots[0] * numbers.q * pow(numbers.q, -1, numbers.p) + roots[1] * numbers.p * pow(numbers.p, -1, numbers.q)
             return content, (root % (numbers.p * numbers.q)).to_bytes(256, "big")
     raise AssertionError
 
