@@ -22,6 +22,8 @@ REASON = {
     "signed-notification::mismatch::sandbox-in-production": "The part contradicts the notification as well.",
     "app-receipt::certificate::algorithms-differ": "It is malformed, or its signature is not one of that algorithm.",
     "app-receipt::certificate::leaf-key-cut": "A key that ends early is malformed, or of no length that is accepted.",
+    "app-receipt::chain::intermediate-key-*-bits": "Its key is of no length that is accepted, or its signatures prove nothing.",
+    "app-receipt::algorithm::leaf-exponent-*": "The key is none of RSA, or of none that is accepted, or signs nothing.",
     "app-receipt::algorithm::pss": "Its parameters are malformed, or its name is not supported.",
     "transaction-receipt::blob::version-[015]": "Nothing is known about the form of such a version, its algorithm neither.",
     "transaction-receipt::blob::version-52": "Nothing is known about the form of such a version, its algorithm neither.",

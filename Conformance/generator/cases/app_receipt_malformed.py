@@ -509,6 +509,24 @@ def add_lengths(suite: Suite) -> None:
         "malformed",
         flags=[BER],
     )
+    null_with_content = b"\x05\x01\x00"
+    cases.invalid(
+        "null-with-content",
+        "The parameters of the signature algorithm are a NULL with an octet in it.",
+        receipt(signature_algorithm=cms.algorithm(cms.RSA_ENCRYPTION, null_with_content)).encoded(),
+        "malformed",
+        importance="medium",
+    )
+    cases.invalid(
+        "null-with-content-in-digest-algorithm",
+        "The parameters of the signer's digest algorithm are a NULL with an octet in it.",
+        receipt(
+            digest_algorithm=cms.algorithm(cms.DIGESTS["sha256"], null_with_content),
+            digest_algorithms=(cms.algorithm(cms.DIGESTS["sha256"]),),
+        ).encoded(),
+        "malformed",
+        importance="medium",
+    )
     cases.either(
         "payload-long-form",
         "The length of the SET of the payload has an octet that is not needed.",

@@ -440,6 +440,11 @@ def add_paddings(suite: Suite) -> None:
     )
 
 
+def one_octet(count: int) -> bytes:
+    """A length in the long form of one octet."""
+    return der.long_length(count, 1)
+
+
 def add_signed_attributes(suite: Suite) -> None:
     cases = Cases(suite, "signed-attributes", ATTRIBUTES)
     content = payload()
@@ -615,6 +620,28 @@ def add_signed_attributes(suite: Suite) -> None:
         "malformed",
         importance="medium",
     )
+    long_value = der.octet_string(bytes(130))
+    for name, what, attribute in (
+        ("length-in-long-form", "has a length below 128 in the long form", cms.with_length(one_octet)(digest)),
+        (
+            "length-with-leading-zero",
+            "has a length in two octets, the first of which is zero",
+            cms.with_length(lambda count: der.long_length(count, 2))(cms.signed_attribute("1.2.3.4", long_value)),
+        ),
+        (
+            "tag-number-with-leading-zero",
+            "has a value whose tag number, 31, begins with an octet of zero bits",
+            cms.signed_attribute("1.2.3.4", b"\x9f\x80\x1f\x00"),
+        ),
+    ):
+        required = [kind] if name == "length-in-long-form" else [kind, digest]
+        cases.invalid(
+            name,
+            f"A signed attribute {what}; signed attributes are in DER.",
+            cms.with_attributes(content, [*required, attribute]).encoded(),
+            "malformed",
+            importance="medium",
+        )
     unsigned = der.context(1, kind + digest)
     cases.invalid(
         "unsigned-only",
@@ -983,6 +1010,17 @@ def add_chains(suite: Suite) -> None:
             f"The leaf and the intermediate are signed with RSA and {name.upper()}.",
             by(of.but(leaf={"algorithm": label}, intermediate={"algorithm": label})),
             flags=[],
+        )
+    for number, which in enumerate(("leaf", "intermediate")):
+        cases.invalid(
+            f"{which}-with-sha1-refused",
+            f"The {which} is signed with SHA-1, under a policy that accepts SHA-256 alone.",
+            by(of.but(**{which: {"algorithm": "rsa-sha1"}})),
+            "unsupported-algorithm",
+            {"algorithms": ["RSA-SHA256"]},
+            place=f"certificate {number}",
+            importance="medium",
+            flags=[ALGORITHMS],
         )
     cases.invalid(
         "signed-with-md5",
@@ -1360,6 +1398,11 @@ def add_certificates(suite: Suite) -> None:
             "trailing-in-extension",
             "has bytes after the value of an extension",
             lambda value: cms.edit(value, (7, 0, 0, 2), cms.inside(b"\0")),
+        ),
+        (
+            "null-after-key-usage",
+            "has a NULL after the key usage, within the value of the extension, which is one (RFC 5280 section 4.1)",
+            lambda value: cms.edit(value, (7, 0, 1, 2), cms.inside(der.null())),
         ),
         ("key-missing", "has no key", lambda value: cms.edit(value, (6,), lambda _: b"")),
         (

@@ -342,6 +342,7 @@ def add_dates(suite: Suite) -> None:
         ("month-0", "2025-00-01T07:09:12Z"),
         ("day-31-in-june", "2025-06-31T07:09:12Z"),
         ("day-29-in-february", "2025-02-29T07:09:12Z"),
+        ("day-29-in-february-of-a-century", "1900-02-29T00:00:00Z"),
         ("hour-24", "2025-10-01T24:00:00Z"),
         ("minute-60", "2025-10-01T07:60:12Z"),
         ("second-60", "2025-10-01T07:09:60Z"),
@@ -375,6 +376,21 @@ def add_dates(suite: Suite) -> None:
             "malformed",
             place=f"attribute {kind} of in-app purchase 0",
         )
+    cases.invalid(
+        "expiry-day-29-in-february-of-a-century",
+        "The subscription expires on 29 February 2100, which is no leap year.",
+        receipt(payload(purchases=[purchase(changes={1708: date("2100-02-29T00:00:00Z")})])),
+        "malformed",
+        place="attribute 1708 of in-app purchase 0",
+        importance="medium",
+    )
+    cases.valid(
+        "expiry-in-march-of-a-century",
+        "The subscription expires on 1 March 2100, the day after 28 February.",
+        receipt(payload(purchases=[purchase(changes={1708: date("2100-03-01T00:00:00Z")})])),
+        values(transactions=[{**cms.MONTHLY_VALUES, "expiresDate": "2100-03-01T00:00:00.000Z"}]),
+        importance="medium",
+    )
 
 
 def add_containers(suite: Suite) -> None:

@@ -363,6 +363,16 @@ def other_keys(cases: Cases) -> None:
         "key::of-this-app-for-another", "The data names another app, and the key of this one signed it; the policy names both.",
         other, FOREIGN_KEY, policy=two_apps,
     )  # fmt: skip
+    for word, package, key in (("first", APP, "app"), ("second", OTHER_APP, "other-app")):
+        purchase = play(packageName=package)
+        cases.add(
+            f"key::{word}-of-two-apps", f"The policy names two apps and a key of each; the purchase is of the {word}.",
+            signed(purchase, key), "valid", values=play_values(purchase, package), policy=two_apps,
+        )  # fmt: skip
+    cases.invalid(
+        "key::too-short", "The app's key has 1,024 bits, and the policy does not admit such keys.", signed(data, "short"),
+        "unsupported-algorithm", policy={"playKeys": [app_key("short")], "admitShortKeys": False}, importance="medium",
+    )  # fmt: skip
     cases.mismatch(
         "key::none-of-two", "The app has two keys, and a third one signed.", signed(data, "foreign"), FOREIGN_KEY,
         policy={"playKeys": [app_key(), app_key("other-app")]},
@@ -383,6 +393,12 @@ def other_keys(cases: Cases) -> None:
         "key::package-in-capitals", "The names of packages are compared by their letters, capital or small.",
         signed(play(packageName="com.example.App")), "undetermined", reason="key-missing",
         policy={"bundleIds": [APP, "com.example.App"]}, importance="medium",
+    )  # fmt: skip
+    composed, decomposed = "com.example.caf\u00e9", "com.example.cafe\u0301"
+    cases.add(
+        "key::package-decomposed", "The accent of the package is a symbol of its own, and in the policy's a part of its letter.",
+        signed(play(packageName=decomposed)), "undetermined", reason="key-missing",
+        policy={"bundleIds": [decomposed], "playKeys": [app_key(package=composed)]}, importance="medium",
     )  # fmt: skip
     cases.add(
         "key::package-prefix", "A package whose name begins with that of the app is another app.",
@@ -689,6 +705,8 @@ def malformed_data(cases: Cases) -> None:
         ("plus-before", "A number begins with a plus.", compact.replace("\"quantity\":1", "\"quantity\":+1"),
          "byte 242 of the data"),
         ("line-end-in-text", "A line end stands in a text without an escape.", compact.replace("coins", "co\nins"),
+         "byte 101 of the data"),
+        ("surrogate-twice", "The first half of a surrogate pair stands twice.", compact.replace("coins", "co\\ud83d\\ud83dins"),
          "byte 101 of the data"),
         ("surrogate-alone", "Half of a surrogate pair.", compact.replace("coins", "co\\ud800ins"), "byte 101 of the data"),
         ("escape-unknown", "An escape that JSON does not have.", compact.replace("coins", "co\\xins"), "byte 101 of the data"),

@@ -249,6 +249,12 @@ def add_trust(cases: Cases) -> None:
     cases.accept("chain::reissued-intermediate", "The intermediate was issued again, with another serial number and validity.",
                  receipt=jws.of(with_intermediate(serial=78, not_after=pki.NOT_AFTER), sample),
                  importance="medium")  # fmt: skip
+    older = keys.elliptic("older-root")
+    renewed = base.root.but(serial=80, issuer_key=older, claimed_issuer_key=older)
+    cases.accept("chain::trusted-root-signed-with-older-key", "The root has a new key, and its certificate is signed with the "
+                 "older one (RFC 4210 section 4.4). The policy trusts it, and a trust anchor is a name and a key.",
+                 receipt=jws.compact(sample, chain=[leaf, intermediate, renewed.encoded()]),
+                 policy={"trust": [pki.pem(renewed.encoded())]}, importance="low")  # fmt: skip
     own = "a verifier may take its own root without looking at this one"
     for name, text, last in [
         ("foreign-root-in-header", f"The root in the header is another of the same name; {own}.", foreign.root.encoded()),

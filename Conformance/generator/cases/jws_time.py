@@ -224,6 +224,13 @@ def add_algorithms(cases: Cases) -> None:
     cases.refuse("policy::apple-markers-not-accepted", "The policy names other markers, and the certificates have Apple's.",
                  jws.compact(cases.kind.sample), "certificate-purpose", "certificate 0", policy=other,
                  importance="medium")  # fmt: skip
+    pairs = {"markers": [*other["markers"], {"leaf": pki.LEAF_MARKER, "intermediate": pki.INTERMEDIATE_MARKER}]}
+    cases.accept("policy::second-markers", "The policy names two pairs of markers, and the certificates have the second.",
+                 policy=pairs, importance="low")  # fmt: skip
+    mixed = jws.authority().but(leaf=dict(extensions=marked.leaf.extensions))
+    cases.refuse("policy::markers-of-two-pairs", "The policy names two pairs of markers; the leaf has that of one, the "
+                 "intermediate that of the other.", jws.of(mixed, cases.kind.sample), "certificate-purpose", "certificate 1",
+                 policy=pairs, importance="high")  # fmt: skip
 
 
 def add_standing(cases: Cases) -> None:

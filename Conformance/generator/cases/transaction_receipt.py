@@ -363,6 +363,29 @@ def add_keys(suite: Suite) -> None:
             place=f'key "{key}"',
             importance="critical" if key in ("bid", "product-id", "transaction-id") else "high",
         )
+    others = "".join(f"\tunknown-{index} = {index};\n" for index in range(60))
+    cases.valid(
+        "info-of-many-keys",
+        "Sixty keys that nobody knows follow those of purchase-info, each once.",
+        receipt(info(more=others)).text(),
+        values(),
+        importance="low",
+        flags=[],
+    )
+    for name, what, more, key in (
+        ("product-id-after-many", "The key product-id occurs again after sixty others", f"{others}\tproduct-id = other;\n",
+         "product-id"),
+        ("unknown-after-many", "Of sixty keys that nobody knows, the last occurs twice", f"{others}\tunknown-59 = 0;\n",
+         "unknown-59"),
+    ):  # fmt: skip
+        cases.invalid(
+            f"info-{name}",
+            f"{what}; the signature is right.",
+            receipt(info(more=more)).text(),
+            "malformed",
+            place=f'key "{key}"',
+            importance="critical" if key == "product-id" else "medium",
+        )
 
 
 def add_unsigned(suite: Suite) -> None:

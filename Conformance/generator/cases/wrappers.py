@@ -127,6 +127,8 @@ def signed_transactions(suite: Suite) -> None:
         ("member-twice", "The same member twice, with two transactions.",
          f"{{\"signedTransactionInfo\":\"{text}\",\"signedTransactionInfo\":\"{second}\"}}",
          SEVERAL, "$.signedTransactionInfo"),
+        ("two-members-of-plugins", "Two transactions under the names that two plug-ins have for one.",
+         document(jws=text, jwsRepresentation=second), SEVERAL, "$.jws"),
         ("list", "A JSON list of two.", json.dumps([text, second]), SEVERAL, "$"),
         ("two-lines", "Two transactions, one a line.", f"{text}\n{second}", SEVERAL, "byte 5443 of the JWS"),
         ("member-null", "The member is null.", document(signedTransactionInfo=None), NO_RECEIPT, "$.signedTransactionInfo"),
