@@ -574,7 +574,7 @@ def in_app(values, expiration):
 
 # Transaction receipt.
 SPACE = r"[ \t\r\n]*"
-QUOTED = r'"((?:[^"\\\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\(?:["\\\x27ntrabvf]|U[0-9A-Fa-f]{4}|[0-7]{1,3}))*+)"'
+QUOTED = r'"((?:[^"\\\x00-\x08\x0b\x0c\x0e-\x1f]|\\(?:["\\\x27ntrabvf]|U[0-9A-Fa-f]{4}|[0-7]{1,3}))*+)"'
 STRING = f"{SPACE}(?:{QUOTED}|([A-Za-z0-9_$/:.-]+)){SPACE}"
 BEGIN, ENTRY, END = (re.compile(form) for form in (rf"\{{{STRING}=", f"{STRING}={STRING};", rf"{SPACE}\}}{SPACE}"))
 ESCAPES = dict(zip("ntrabvf", "\n\t\r\a\b\v\f"))
