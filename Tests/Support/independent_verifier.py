@@ -710,7 +710,7 @@ def huawei_purchases(order):
 
 # Wrappings.
 WHOLES = """signedTransactionInfo signedRenewalInfo signedAppTransactionInfo signedPayload receipt-data latest_receipt jws
-    transactionReceipt""".split()
+    jwsRepresentation appStoreReceipt transactionReceipt""".split()
 DATA_NAMES = """data json receipt originalJson INAPP_PURCHASE_DATA purchaseData dataAndroid inAppPurchaseData
     purchaseTokenData""".split()
 SIGNATURE_NAMES = """signature INAPP_DATA_SIGNATURE dataSignature signatureAndroid inAppPurchaseDataSignature inAppSignature
@@ -751,8 +751,7 @@ def read_receipt(octets, policy, level=0, json_may="any", is_text=False):
 def read_object(members, policy, inside, is_outer=True):
     """The one receipt that a JSON object holds."""
     members = {name: value for name, value in members.items() if value is not None}
-    names = WHOLES if is_outer else [*WHOLES, "jwsRepresentation", "appStoreReceipt"]
-    wholes, data, signatures = ([n for n in group if n in members] for group in (names, DATA_NAMES, SIGNATURE_NAMES))
+    wholes, data, signatures = ([n for n in group if n in members] for group in (WHOLES, DATA_NAMES, SIGNATURE_NAMES))
     is_nested = is_outer and isinstance(members.get("transaction"), dict)
     wholes += ["Payload"] if is_outer and type(members.get("Store")) is str and "Payload" in members else []
     require(len(wholes) + bool(signatures) + is_nested == 1)

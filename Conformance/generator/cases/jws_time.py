@@ -251,7 +251,7 @@ def add_standing(cases: Cases) -> None:
         ("non-consumable", "A non-consumable does not end, and the policy demands that it has not ended.", once, 86_400_000),
     ]:  # fmt: skip
         cases.accept(f"require-current::{name}", text, cases.kind.payload(changes), policy=current, time=moment(offset),
-                     importance="medium")  # fmt: skip
+                     importance="medium", features=["standing"])  # fmt: skip
     for name, text, changes, offset in [
         ("expired", "The subscription ended a second before the clock, and the policy demands that it has not.", {},
          until_expiry + 1),
@@ -260,7 +260,7 @@ def add_standing(cases: Cases) -> None:
          {**once, **revoked}, 3600),
     ]:  # fmt: skip
         cases.refuse(f"require-current::{name}", text, jws.compact(cases.kind.payload(changes)), "not-current", policy=current,
-                     time=moment(offset), importance="medium")  # fmt: skip
+                     time=moment(offset), importance="medium", features=["standing"])  # fmt: skip
 
 
 def add_bundles(cases: Cases) -> None:
