@@ -585,21 +585,25 @@ class TestPrograms:
         # No case is beyond it.
         assert counts["pass"] == len(json.loads(suite_file.read_text())["cases"])
 
+    @pytest.mark.long
     def test_the_binding_to_python(self, suite_file):
         library = os.environ.get("RECEIPTKIT_LIBRARY")
         if not library or not os.path.isfile(library):
             pytest.skip("RECEIPTKIT_LIBRARY does not name libreceiptkit.so; run scripts/interoperability")
         self.measure(suite_file, "receiptkit")
 
+    @pytest.mark.long
     @pytest.mark.parametrize("name", ["app-store-server-library", "apple-purchase-receipt-verifier", "pymerkle"])
     def test_a_package_of_python(self, suite_file, name):
         self.measure(suite_file, name)
 
+    @pytest.mark.long
     def test_gos_packages(self, suite_file):
         if not shutil.which("go") or not os.path.isdir("/usr/share/gocode/src/golang.org/x/mod"):
             pytest.skip("SKIPPED LOUDLY: Go and its package golang-golang-x-mod-dev are not installed")
         self.measure(suite_file, "golang.org/x/mod/sumdb")
 
+    @pytest.mark.long
     def test_openssl(self, suite_file):
         if not shutil.which("openssl"):
             pytest.skip("SKIPPED LOUDLY: no openssl")
