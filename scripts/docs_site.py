@@ -19,7 +19,7 @@ COMMANDS = re.compile(r"^documentation/receiptkit/(?:receipt-tool|receipt-server
 SETTINGS = "documentation/receiptkit/serversettings"
 REASONS = "documentation/receiptverification/reasoncodes"
 # Tables of everything that is on a wire: found by what is in them, after the pages that explain it.
-REFERENCE = re.compile(r"/(?:wiretypes|commandoutput)$")
+REFERENCE = re.compile(r"/(?:wiretypes|commandoutput|receiptformats|conformanceresults|certifyanimplementation)$")
 
 REDIRECT = f"""<!doctype html>
 <html lang="en">

@@ -465,6 +465,7 @@ class TestLock:
         shutil.copytree(FOLDER / "generator", copy / "generator", ignore=shutil.ignore_patterns("cases", "__pycache__"))
         (copy / "generator/cases").mkdir()
         (copy / "generator/cases/__init__.py").touch()
+        (copy / "generator/left_open.py").write_text("EITHER = REASON = {}\n")
         (copy / "VERSION").write_text("1.0.0\n")
 
         def run(option: str, *names: str) -> str:
