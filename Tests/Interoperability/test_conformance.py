@@ -572,7 +572,9 @@ class TestPrograms:
             capture_output=True, text=True, timeout=900, env=os.environ | (environment or {}),
         )  # fmt: skip
         assert done.returncode == GOOD, done.stdout + done.stderr
-        assert f"{name}" in done.stderr
+        assert name in done.stderr
+        if "NOT COMPARED" in done.stderr:
+            pytest.skip(f"SKIPPED LOUDLY: {done.stderr.strip()}")
 
     def test_receipt_tool_answers_every_case(self, suite_file, receipt_tool, tmp_path):
         report = tmp_path / "report.json"

@@ -30,7 +30,7 @@ FOREIGN = flag(
     "https://developer.apple.com/documentation/appstoreservernotifications/environment",
 )  # fmt: skip
 TAKEN_BACK = flag(
-    "TakenBack", "The purchase was refunded, or is shared no longer.", "Whoever got his money back keeps access.",
+    "TakenBack", "The purchase was refunded, or is shared no longer.", "A customer who got the money back keeps access.",
     "https://developer.apple.com/documentation/storekit/handling-refund-notifications",
 )  # fmt: skip
 MONTH = 31 * DAY

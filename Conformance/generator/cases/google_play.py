@@ -28,7 +28,7 @@ RESERIALIZED = suites.flag(
 )  # fmt: skip
 FOREIGN_KEY = suites.flag(
     "ForeignAppKey", "The key of another app, or of nobody, made the signature.",
-    "Whoever has an app in the store, or a key of his own, makes purchases of every other app.", RSA,
+    "A developer of another app, or anybody with a key, makes purchases of this app.", RSA,
 )  # fmt: skip
 SIGNATURE_SIZE = suites.flag(
     "SignatureLength", "The signature does not have the length of the modulus.",

@@ -29,7 +29,7 @@ MARKERS = suites.flag(
     "https://images.apple.com/certificateauthority/pdf/Apple_WWDR_CPS_v1.31.pdf",
 )  # fmt: skip
 NOT_AUTHORITY = suites.flag(
-    "NotAnAuthority", "A certificate may not issue others, and did.", "Whoever has any certificate issues more.",
+    "NotAnAuthority", "A certificate may not issue others, and did.", "The owner of any certificate issues more.",
     "CVE-2002-0862", "https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.9",
 )  # fmt: skip
 USAGE = suites.flag(
@@ -47,12 +47,12 @@ NOT_DER = suites.flag(
 )  # fmt: skip
 CRITICAL_EXTENSION = suites.flag(
     "CriticalExtension", "A certificate has a critical extension that nobody knows.",
-    "Whoever overlooks it trusts a certificate beyond what it was issued for.",
+    "A program that ignores it trusts a certificate beyond what it was issued for.",
     "https://www.rfc-editor.org/rfc/rfc5280#section-4.2",
 )  # fmt: skip
 CURVEBALL = suites.flag(
     "ExplicitCurve", "A certificate has the public key of the trusted root on a curve with another generator.",
-    "Whoever compares the points alone takes a forged root for the trusted one.", "CVE-2020-0601",
+    "A program that compares the points alone takes a forged root for the trusted one.", "CVE-2020-0601",
 )  # fmt: skip
 
 LEAF = (basic_constraints(False), key_usage("1"), marker(LEAF_MARKER))
@@ -628,7 +628,7 @@ def add_algorithms(cases: Cases) -> None:
                  flags=[weak])  # fmt: skip
     mismatch = suites.flag(
         "AlgorithmMismatch", "The signed and the unsigned algorithm of a certificate differ (RFC 5280 section 4.1.1.2).",
-        "Whoever believes the unsigned one can be told a weaker algorithm.", "CVE-2014-8275",
+        "A program that believes the unsigned one can be told a weaker algorithm.", "CVE-2014-8275",
     )  # fmt: skip
     for name, text, changes in [
         ("unsigned-algorithm", "says SHA-384 outside and SHA-256 inside, with which it is signed",

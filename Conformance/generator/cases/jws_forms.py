@@ -14,12 +14,12 @@ from jws import ABSENT, BUNDLE, OTHER_BUNDLE, Cases, encode, for_kinds, header, 
 
 UNVERIFIED = suites.flag(
     "AlgorithmConfusion", "The header chooses an algorithm that receipts do not use.",
-    "Whoever lets the header choose takes a receipt that anybody can make.",
+    "A program that lets the header choose takes a receipt that anybody can make.",
     "https://www.rfc-editor.org/rfc/rfc8725#section-3.1", "https://www.rfc-editor.org/rfc/rfc7518#section-3",
 )  # fmt: skip
 EMBEDDED_KEY = suites.flag(
     "KeyInHeader", "The header names a key in another way than by its certificates.",
-    "Whoever takes that key accepts what anybody signed.",
+    "A program that takes that key accepts what anybody signed.",
     "https://www.rfc-editor.org/rfc/rfc7515#section-4.1.3", "CVE-2018-0114",
 )  # fmt: skip
 DUPLICATE = suites.flag(
@@ -28,7 +28,7 @@ DUPLICATE = suites.flag(
 )  # fmt: skip
 CRITICAL = suites.flag(
     "CriticalHeader", "The header names members that must be understood.",
-    "Whoever overlooks them takes the receipt for something else than its signer meant.",
+    "A program that ignores them takes the receipt for something else than its signer meant.",
     "https://www.rfc-editor.org/rfc/rfc7515#section-4.1.11",
 )  # fmt: skip
 BASE64 = suites.flag(

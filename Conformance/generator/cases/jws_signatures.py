@@ -17,12 +17,12 @@ ENCODING = suites.flag(
 )  # fmt: skip
 RANGE = suites.flag(
     "SignatureRange", "r or s is zero or not below the order of the curve.",
-    "Whoever does not check that accepts one signature for every text.", "CVE-2022-21449",
+    "A program that does not check that accepts one signature for every text.", "CVE-2022-21449",
     "https://doi.org/10.6028/NIST.FIPS.186-5",
 )  # fmt: skip
 MALLEABLE = suites.flag(
     "SignatureMalleability", "From a signature (r, s) anybody computes (r, n - s), which is right too.",
-    "Whoever tells receipts apart by their signatures takes one for two. Refusing one of the two refuses genuine receipts.",
+    "A program that tells receipts apart by their signatures takes one for two. Refusing one refuses genuine receipts.",
     "https://www.rfc-editor.org/rfc/rfc7518#section-3.4",
 )  # fmt: skip
 FORGED = suites.flag(

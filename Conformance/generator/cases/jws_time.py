@@ -27,7 +27,7 @@ ENVIRONMENT = suites.flag(
 )  # fmt: skip
 TEST_DATA = suites.flag(
     "TestData", "The receipt is signed by Xcode, with a certificate that every developer can make.",
-    "Whoever has Xcode makes any receipt.",
+    "Anybody with Xcode makes any receipt.",
     "https://developer.apple.com/documentation/xcode/setting-up-storekit-testing-in-xcode",
 )  # fmt: skip
 OTHER_DEVICE = suites.flag(

@@ -13,7 +13,7 @@ from suite import Suite, flag
 SHORT_KEY = flag(
     "ShortRsaKey",
     "An RSA key of a certificate has less than 1,024 bits.",
-    "Whoever factors its modulus signs receipts; 512 bits take hours.",
+    "An attacker who factors its modulus signs receipts; 512 bits take hours.",
     "NIST SP 800-131A Rev. 2 section 3",
     "CVE-2015-0204",
 )

@@ -13,7 +13,7 @@ from suite import Suite, b64, base_policy, flag, receipt
 
 LAPSED = flag(
     "LapsedPurchase", "The receipt is genuine, and what was bought has ended or was taken back.",
-    "Whoever paid once, or got his money back, keeps access for ever.",
+    "A customer who paid once, or got the money back, keeps access for ever.",
     "https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload",
 )  # fmt: skip
 UNKNOWN = flag(

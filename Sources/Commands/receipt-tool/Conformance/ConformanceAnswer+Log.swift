@@ -89,7 +89,8 @@ extension ConformanceAnswer {
   private static func checkpoint(_ input: JSONValue) throws -> JSONValue {
     let keys = try keys(input, "keys")
     let signed = try SignedCheckpoint(parsing: input.octets("note"))
-    return .members(members(of: try verified(signed, by: keys, origin: input["origin"]?.string)))
+    let verified = try signed.verified(by: key(of: signed, among: keys), origin: input["origin"]?.string)
+    return .members(members(of: verified))
   }
 
   private static func cosignature(_ input: JSONValue) throws -> JSONValue {
@@ -124,9 +125,8 @@ extension ConformanceAnswer {
     if let policy {
       verified = try proof.verify(entry: record, policy: policy)
     } else {
-      let origin = input["origin"]?.string
-      let key = try key(of: proof.checkpoint, keys, origin)
-      verified = try proof.verify(entry: record, by: key, origin: origin)
+      let key = try key(of: proof.checkpoint, among: keys)
+      verified = try proof.verify(entry: record, by: key, origin: input["origin"]?.string)
     }
     let witnesses = verified.checkpoint.cosignatures.map { JSONValue.string($0.key.name) }
     return .members(
@@ -135,15 +135,9 @@ extension ConformanceAnswer {
       ])
   }
 
-  private static func verified(
-    _ signed: SignedCheckpoint, by keys: [NoteVerifierKey], origin: String?
-  ) throws -> VerifiedCheckpoint {
-    try signed.verified(by: key(of: signed, keys, origin), origin: origin)
-  }
-
   /// The key whose name a line of the checkpoint has; the first one if there is none, so that it is said what is missing.
   private static func key(
-    of signed: SignedCheckpoint, _ keys: [NoteVerifierKey], _ origin: String?
+    of signed: SignedCheckpoint, among keys: [NoteVerifierKey]
   ) throws -> NoteVerifierKey {
     let named = keys.filter { key in signed.note.signatures.contains { key.isNamed(by: $0) } }
     let ofOrigin = named.first { UTF8Text.isIdentical($0.name, signed.unverifiedCheckpoint.origin) }
