@@ -200,6 +200,11 @@ let package = Package(
         "TransparencyLog",
       ]),
 
+    // Starts a process whose memory is limited. No product.
+    .target(name: "CChildProcess"),
+    // The conformance suite, and what a run of it finds, without the process that it asks. No product.
+    .target(name: "ConformanceSuite", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
+
     .executableTarget(
       name: "receipt-tool",
       dependencies: [
@@ -208,6 +213,8 @@ let package = Package(
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
         "AppStoreServer",
+        "CChildProcess",
+        "ConformanceSuite",
         "Entitlements",
         "GooglePlay",
         "PolicyDocuments",
@@ -494,7 +501,7 @@ let rooms: KeyValuePairs = [
     "TransparencyLog", "FingerprintIndex", "CMalloc", "AuditTrail", "AuditTrailSQLite",
     "AuditTrailPostgreSQL",
   ],
-  "Testing": ["ReceiptTesting"],
+  "Testing": ["ReceiptTesting", "CChildProcess", "ConformanceSuite"],
   "Storefront": [
     "Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator", "StoreTesting",
   ],

@@ -32,13 +32,16 @@ def literal(text: str) -> str:
 
 
 class Row:
-    """An option, a flag or an argument: `[NAME = ]--LONG VALUE` or `[NAME = ]<VALUE>`, type with its default, help."""
+    """An option, a flag or an argument: `[NAME = ]--LONG VALUE` or `[NAME = ]<VALUE>`, type with its default, help. `-- <VALUE>`
+    is everything behind `--`."""
 
     def __init__(self, cells):
         name, _, declared = cells[0].rpartition(" = ")
         self.type, _, self.default = cells[1].partition(" = ")
         self.help = cells[2]
         self.discussion: list[str] = []
+        self.is_behind_options = declared.startswith("-- ")
+        declared = declared.removeprefix("-- ")
         self.is_argument = declared.startswith("<")
         if self.is_argument:
             self.value, self.flags = declared[1:-1], []
@@ -50,7 +53,7 @@ class Row:
         self.name = name or camel_case(self.value if self.is_argument else self.flags[-1].removeprefix("--"))
 
     def swift(self) -> str:
-        arguments = []
+        arguments = ["parsing: .postTerminator"] if self.is_behind_options else []
         if not self.is_argument:
             kinds = [f'.custom{"Long" if flag.startswith("--") else "Short"}("{flag.lstrip("-")}")' for flag in self.flags]
             arguments.append(f"name: {kinds[0]}" if len(kinds) == 1 else f"name: [{', '.join(kinds)}]")

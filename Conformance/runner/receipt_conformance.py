@@ -24,7 +24,7 @@ import time
 import zipfile
 
 import reports
-from reports import clean
+from reports import clean, shown
 
 # How many cases the harness may have before it: it need not wait for the runner, and the runner need not for it.
 WINDOW = 16
@@ -224,7 +224,7 @@ def judge(case, answer, declaration):
         for name, value in expected.get("values", {}).items():
             found = answer.get("values", {}).get(name)
             if name in declaration["reports"] and not same(value, found):
-                wrong.append(f"{name} is {clean(json.dumps(found), 300)} instead of {clean(json.dumps(value), 300)}")
+                wrong.append(f"{name} is {shown(found)} instead of {shown(value)}")
     else:
         for name in ["verdict"] + [n for n in ("reason", "place") if declaration[n + "s"] and n in expected]:
             if answer.get(name) != expected[name]:
@@ -247,7 +247,7 @@ def run(options, suite, patterns):
             pattern = next((p for p in patterns if fnmatch.fnmatchcase(case["id"], p)), None)
             if pattern:
                 result.update(outcome="expected-failure" if bad else "unexpected-pass", expectedBecause=patterns[pattern])
-            wrong += [f"{d['member']} is {d['found']!r} instead of {d['expected']!r}" for d in different]
+            wrong += [f"{d['member']} is {d['found']} instead of {d['expected']}" for d in different]
             known = {"verdict": answer.get("verdict"), "detail": ", ".join(wrong), "context": clean(answer.get("context", ""))}
             results[case["id"]] = {**result, **{n: v for n, v in {**known, "differences": different}.items() if v}}
             if sys.stderr.isatty():

@@ -19,6 +19,11 @@ def clean(text, limit=1000):
     return text if len(text) <= limit else text[:limit] + "…"
 
 
+def shown(value):
+    """A value of the harness or of a case, for people."""
+    return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")), 300)
+
+
 def summarize(suite, digest, grade, patterns, declared, chosen, results):
     """The report, which is also its JSON."""
     complete = len(chosen) == len(suite["cases"])

@@ -64,10 +64,13 @@ CASES = [
 
 
 class Fake:
-    """A harness of a few lines, run against a small suite."""
+    """A harness of a few lines, run against a small suite by one of the two runners."""
 
-    def __init__(self, folder: pathlib.Path):
-        self.folder, self.cases = folder, CASES
+    # What the exit codes of receipt-tool are for the runner in Python.
+    CODES = {0: GOOD, 1: FAILED, 2: FAULT, 64: USAGE, 66: USAGE}
+
+    def __init__(self, folder: pathlib.Path, tool: str | None):
+        self.folder, self.cases, self.tool = folder, CASES, tool
 
     def run(self, lines: str, *options: str, declaration: dict | None = None, features=("coin",), before: str = ""):
         """Runs a harness whose lines set `answer` for each `case`; a right one is there already."""
@@ -99,20 +102,20 @@ class Fake:
             of.write_text(json.dumps(document))
         file = self.folder / "report.json"
         file.unlink(missing_ok=True)
-        done = subprocess.run(
-            [sys.executable, RUNNER, of, "--json", file, *options, "--", *command],
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
+        runner = [self.tool, "conformance", "run", of, "--report"] if self.tool else [sys.executable, RUNNER, of, "--json"]
+        done = subprocess.run([*runner, file, *options, "--", *command], capture_output=True, text=True, timeout=300)
         assert "Traceback" not in done.stderr, done.stderr
+        if self.tool:
+            done.returncode = self.CODES[done.returncode]
         report = json.loads(file.read_text()) if file.exists() else None
         if report:
             validator("report").validate(report)
         return done, report
 
 
-@pytest.fixture
-def fake(tmp_path) -> Fake:
-    return Fake(tmp_path)
+@pytest.fixture(params=["Python", "receipt-tool"])
+def fake(request, tmp_path, receipt_tool) -> Fake:
+    return Fake(tmp_path, str(receipt_tool.path) if request.param == "receipt-tool" else None)
 
 
 def outcomes(report: dict) -> dict[str, str]:
@@ -332,12 +335,42 @@ class TestRunner:
         inside = tmp_path / "receipt-conformance-1.2.3"
         inside.mkdir()
         shutil.copy(tmp_path / "suite.json", inside)
-        for form in ("gztar", "zip"):
+        for form in ("gztar",) if fake.tool else ("gztar", "zip"):
             file = shutil.make_archive(str(tmp_path / "archive"), form, tmp_path, inside.name)
             done, report = fake.command([sys.executable, str(tmp_path / "harness.py")], of=pathlib.Path(file))
             assert done.returncode == GOOD and report["conformant"]
 
+    def test_both_runners_find_the_same(self, tmp_path, receipt_tool, suite_file):
+        """On the whole suite, with a harness that gives wrong answers, other reasons and other values."""
+        reports = []
+        lines = """
+            import json, sys
+            print(json.dumps({"harness": "x", "version": "1", "features": FEATURES, "reports": ["environment", "standing"],
+                              "reasons": True, "places": True}), flush=True)
+            for number, line in enumerate(sys.stdin):
+                verdict = ("valid", "invalid", "undetermined")[number % 3]
+                answer = {"reason": "malformed", "place": "certificate 0"} if number % 2 else {}
+                values = {"environment": "sandbox", "standing": [{"standing": "active", "transactionId": None}]}
+                answer |= {"values": values} if verdict == "valid" else {}
+                print(json.dumps(answer | {"id": json.loads(line)["id"], "verdict": verdict, "context": "é " * (number % 7)}))
+                sys.stdout.flush()
+        """
+        features = sorted({name for each in json.loads(suite_file.read_text())["cases"] for name in each["features"]})
+        (tmp_path / "harness.py").write_text(textwrap.dedent(lines).replace("FEATURES", json.dumps(features[1:])))
+        for tool in (None, str(receipt_tool.path)):
+            for grade in ("1", "2"):
+                harness = [sys.executable, str(tmp_path / "harness.py")]
+                done, report = Fake(tmp_path, tool).command(harness, "--grade", grade, of=suite_file)
+                assert done.returncode == FAILED, done.stderr
+                for result in report["results"]:
+                    result.pop("seconds", None)
+                reports.append((report, done.stdout))
+        assert reports[:2] == reports[2:]
+        assert reports[0][0]["counts"]["fail"] > 1000 and reports[0][0]["counts"]["pass"] > 1000
+
     def test_the_oldest_python(self, fake):
+        if fake.tool:
+            pytest.skip("it concerns the runner in Python")
         fake.run("")
         installed = sorted(pathlib.Path.home().glob(".pyenv/versions/3.9.*/bin/python"))
         old = installed[0] if installed else shutil.which("python3.9")
@@ -354,15 +387,17 @@ class TestReports:
     @pytest.fixture
     def written(self, fake, tmp_path):
         """The reports on a harness all of whose texts are hostile."""
-        hostile = repr(self.HOSTILE)
+        # Half of a pair is no text by RFC 8259, so that receipt-tool calls a line with it no JSON.
+        text = self.HOSTILE.replace("\ud800", "") if fake.tool else self.HOSTILE
+        hostile = repr(text)
         values = {"verdict": "valid", "values": {"bundleId": "com.example.app"}}
         fake.cases = [*CASES, case("coin::basic::values", "valid", expected=values)]
         done, report = fake.run(
             f"answer.update(context={hostile}, reason={hostile}, place={hostile}, values={{'bundleId': {hostile}}})",
             *(f"--{form}={tmp_path / form}" for form in ("junit", "markdown", "html")), "--grade=2",
             declaration={
-                "harness": self.HOSTILE, "version": self.HOSTILE, "reasons": True, "places": True, "reports": ["bundleId"],
-                "features": ["coin", self.HOSTILE],
+                "harness": text, "version": text, "reasons": True, "places": True, "reports": ["bundleId"],
+                "features": ["coin", text],
             },
         )  # fmt: skip
         assert done.returncode == FAILED, done.stderr

@@ -24,6 +24,8 @@ SECRET = ["--authority-passphrase-file", "authority.txt"]
 
 # Every command that prints, by its name, with arguments that make it print; in a copy of the world. {…} is a value that
 # `make` found out. The commands of `api` ask a server: test_remote_commands.py.
+HARNESS = ["--", "sh", "harness.sh"]
+
 COMMANDS: dict[str, list[list[str]]] = {
     "verify": [
         ["--trust", "root.cer", "purchase.jws"],
@@ -107,8 +109,28 @@ COMMANDS: dict[str, list[list[str]]] = {
     "store advance": [["--store", "shop", "--by", "P1M"], ["--store", "shop", "--by", "P1M", "--json"]],
     "store notifications": [["--store", "shop"], ["--store", "shop", "--json"]],
     "conformance harness": [[]],
+    "conformance run": [
+        ["suite.json", *HARNESS],
+        ["--json", "suite.json", *HARNESS],
+        ["--html", "new", "suite.json", *HARNESS],
+    ],
     "notifications fold": [["notification.json", "--trust", "root.cer", "--bundle-id", samples.BUNDLE]],
 }
+
+# A suite of one case, and what a harness writes.
+SUITE = {
+    "format": "receipt-conformance-1", "version": "1.0.0", "flags": {},
+    "cases": [{
+        "id": "note::basic::empty", "description": "It is empty.", "operation": "note", "features": ["note"],
+        "importance": "high", "flags": [], "input": {"note": "", "keys": []}, "policy": {}, "time": "2026-01-01T00:00:00Z",
+        "expected": {"verdict": "invalid", "reason": "malformed"},
+    }],
+}  # fmt: skip
+
+DECLARATION = {
+    "harness": "example", "version": "1.0", "features": ["note"], "reports": [], "reasons": True, "places": False,
+}  # fmt: skip
+ANSWER = {"id": "note::basic::empty", "verdict": "invalid", "reason": "malformed"}
 
 # What is read from standard input.
 INPUTS = {"audit witness": b"old 0\n\nnothing\n"}
@@ -141,6 +163,8 @@ class World:
             assert run.code == code, f"{line}\n{run.out}{run.err}"
             return run
 
+        (folder / "suite.json").write_text(json.dumps(SUITE))
+        (folder / "harness.sh").write_text(f"echo '{json.dumps(DECLARATION)}'\nread line\necho '{json.dumps(ANSWER)}'\n")
         store = pki.Store()
         (folder / "root.cer").write_bytes(store.root.der)
         (folder / "purchase.jws").write_text(jws.sign(samples.TRANSACTION, store.leaf()))

@@ -77,6 +77,7 @@ FAILURES = {
     "store advance": (["--store", "shop", "--to", "2001-01-01T00:00:00Z"], USAGE),
     "store notifications": (["--store", "none"], UNREADABLE),
     "store control": (["--emulator", "http://127.0.0.1:9", "buy"], UNDETERMINED),
+    "conformance run": (["suite.json"], USAGE),
     "notifications fold": (["none", "--bundle-id", "a"], UNREADABLE),
 }
 # There is nothing that could fail but the command line.
@@ -365,7 +366,8 @@ def test_the_examples_are_what_commands_print(receipt_tool, made, remote, tmp_pa
 
     def add(name, arguments, run):
         for line in run.lines:
-            words = " ".join([name, *(a for a in arguments if a != "--json"), "--json"])
+            end = arguments.index("--") if "--" in arguments else len(arguments)
+            words = " ".join([name, *(a for a in arguments[:end] if a != "--json"), "--json", *arguments[end:]])
             # Beside the first of each command, one of each type.
             found.setdefault((line["type"], name), {"command": f"receipt-tool {words}", "output": line})
 

@@ -9,7 +9,7 @@ extension ConformanceHarnessCommand {
   /// The longest case, in bytes: a receipt of the greatest length that the verifier reads, in base64, and its policy.
   private static let longestCase = 1 << 26
 
-  func run() throws {
+  func run() async throws {
     try writeAll(ConformanceDeclaration.line)
     let input = try InputFile("-")
     var splitter = LineSplitter(maximumLineLength: Self.longestCase)
@@ -18,8 +18,9 @@ extension ConformanceHarnessCommand {
       let piece = try input.read(atMost: 1 << 18)
       let lines = piece.isEmpty ? splitter.finish() : splitter.split(piece)
       for line in lines where !line.isEmpty {
-        let answer = try ToolExit.reading(orElse: "a case cannot be answered") {
-          try conformer.answer(to: line)
+        let answer: [UInt8]
+        do { answer = try await conformer.answer(to: line) } catch {
+          throw ToolExit.failure(.unreadableInput, "a case cannot be answered: \(error)")
         }
         try writeAll(answer)
       }

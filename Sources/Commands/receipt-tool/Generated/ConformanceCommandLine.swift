@@ -13,13 +13,101 @@ struct ConformanceCommand: ParsableCommand {
       that it is evaluated by and the verdict that is correct.
       """#,
     subcommands: [
-      ConformanceHarnessCommand.self
+      ConformanceRunCommand.self, ConformanceHarnessCommand.self,
     ])
 
 }
 
+/// The command `conformance run`.
+struct ConformanceRunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run a program that checks receipts against the conformance suite.",
+    discussion: #"""
+      COMMAND is a harness: it reads a case a line from its standard input, and
+      writes an answer a line to its standard output. Conformance/README.md
+      describes the protocol, and a harness of a few lines. A case whose features
+      the harness does not declare is skipped. A harness that ends or hangs at a
+      case fails it, and is started again for the next one.
+
+      Conformance/runner/receipt_conformance.py does the same with nothing but
+      Python.
+
+      EXAMPLES:
+        receipt-tool conformance run suite.json -- receipt-tool conformance harness
+        receipt-tool conformance run receipt-conformance-0.1.0.tar.gz --grade 2 \
+          --expected-failures known.txt --junit report.xml -- python3 harness.py
+
+      EXIT CODES:
+        0 everything is as expected; 1 a case failed, or one passed that was expected
+        to fail; 2 the harness breaks the protocol, so that nothing is known; 64
+        wrong command line; 66 the suite or the expected failures cannot be used, or
+        the harness cannot be started; 73, 74 a report cannot be written.
+      """#)
+
+  @OptionGroup var output: JSONOption
+
+  @Option(
+    name: .customLong("expected-failures"),
+    help: ArgumentHelp(
+      "Lines `GLOB # REASON` of cases that are expected to fail. May be repeated.", valueName: "FILE"))
+  var expectedFailures: [String] = []
+
+  @Option(
+    name: .customLong("include"),
+    help: ArgumentHelp("Run only the cases with such identifiers. May be repeated.", valueName: "GLOB"))
+  var include: [String] = []
+
+  @Option(
+    name: .customLong("exclude"),
+    help: ArgumentHelp("Run no cases with such identifiers. May be repeated.", valueName: "GLOB"))
+  var exclude: [String] = []
+
+  @Option(
+    name: .customLong("time-limit"), help: ArgumentHelp("The time limit for each case.", valueName: "SECONDS")
+  )
+  var timeLimit: Double = 10
+
+  @Option(
+    name: .customLong("memory-limit"),
+    help: ArgumentHelp("The limit of the harness's address space.", valueName: "MIB"))
+  var memoryLimit: Int?
+
+  @Option(
+    name: .customLong("grade"),
+    help: ArgumentHelp("With 2, a wrong reason or place fails a case, too.", valueName: "1|2"))
+  var grade: Int = 1
+
+  @Option(
+    name: .customLong("report"),
+    help: ArgumentHelp("Write the report as JSON to this file.", valueName: "FILE"))
+  var report: String?
+
+  @Option(
+    name: .customLong("junit"),
+    help: ArgumentHelp("Write the report as JUnit XML to this file.", valueName: "FILE"))
+  var junit: String?
+
+  @Option(
+    name: .customLong("markdown"),
+    help: ArgumentHelp("Write the report as Markdown to this file.", valueName: "FILE"))
+  var markdown: String?
+
+  @Option(
+    name: .customLong("html"),
+    help: ArgumentHelp("Write the report as one HTML page to this file.", valueName: "FILE"))
+  var html: String?
+
+  @Argument(
+    help: ArgumentHelp("The suite: suite.json, or a release archive (.tar.gz) with it.", valueName: "suite"))
+  var suitePath: String
+
+  @Argument(parsing: .postTerminator, help: ArgumentHelp("The command of the harness.", valueName: "command"))
+  var command: [String] = []
+}
+
 /// The command `conformance harness`.
-struct ConformanceHarnessCommand: ParsableCommand {
+struct ConformanceHarnessCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "harness",
     abstract: "Answer the cases of the conformance suite with this verifier.",

@@ -62,11 +62,12 @@ enum StandardStreams {
     for number in [SIGHUP, SIGINT, SIGTERM] { removeUnfinishedFiles(on: number) }
   }
 
-  /// Removes unfinished files when a signal ends the process. A signal that is ignored, as under `nohup`, stays
+  /// Removes unfinished files, and ends a harness, when a signal ends the process. A signal that is ignored, as under `nohup`, stays
   /// ignored.
   private static func removeUnfinishedFiles(on number: Int32) {
     let before = signal(number) { number in
       UnfinishedFile.removeAll()
+      HarnessProcess.killRunning()
       signal(number, SIG_DFL)
       raise(number)
     }

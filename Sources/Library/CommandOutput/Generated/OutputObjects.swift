@@ -1217,6 +1217,21 @@ package enum Output {
     }
   }
 
+  /// What a run of the conformance suite found.
+  package struct ConformanceReport: OutputObject {
+    package static let type: String = "conformance-report"
+    /// The report, in the form of `schema/report.schema.json` of the suite.
+    package let report: JSONValue
+
+    package init(report: JSONValue) {
+      self.report = report
+    }
+
+    package func append(to object: inout JSONWriter) {
+      object.member("report", report)
+    }
+  }
+
   /// A token for the App Store Server API.
   package struct Token: OutputObject {
     package static let type: String = "token"
