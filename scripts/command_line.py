@@ -32,8 +32,8 @@ def literal(text: str) -> str:
 
 
 class Row:
-    """An option, a flag or an argument: `[NAME = ]--LONG VALUE` or `[NAME = ]<VALUE>`, type with its default, help. `-- <VALUE>`
-    is everything behind `--`."""
+    """An option, a flag or an argument: `[NAME = ]--LONG VALUE` or `[NAME = ]<VALUE>`, type with its default, help.
+    `-- <VALUE>` is everything behind `--`."""
 
     def __init__(self, cells):
         name, _, declared = cells[0].rpartition(" = ")

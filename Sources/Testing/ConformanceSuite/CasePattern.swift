@@ -17,9 +17,8 @@ package struct ExpectedFailures: Sendable {
 
   package init() {}
 
-  /// Adds the lines of a file, `GLOB  # reason`. Empty lines, and lines that begin with `#`, have no effect.
+  /// Adds the lines of a file of this name, `GLOB  # reason`. Empty lines, and lines that begin with `#`, have no effect.
   ///
-  /// - Parameter name: The name of the file, for the error.
   /// - Throws: ``UnusableInput`` with the number of a line without a reason.
   package mutating func add(_ text: String, from name: String) throws(UnusableInput) {
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -82,9 +82,7 @@ package struct CaseJudge: Sendable {
     return result
   }
 
-  /// The result of a case at which the harness ended or hung.
-  ///
-  /// - Parameter known: How the process ended.
+  /// The result of a case at which the harness ended or hung. What is `known` of that is its context.
   package func result(
     of asked: SuiteCase, failedBy outcome: CaseOutcome, known: String, seconds: Double
   ) -> CaseResult {

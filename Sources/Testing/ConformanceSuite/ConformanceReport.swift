@@ -38,11 +38,8 @@ package struct ConformanceReport: Sendable {
     var text: String { outcomes.map { "\(self[$0]) \($0.rawValue)" }.joined(separator: ", ") }
   }
 
-  /// Creates the report of a run.
-  ///
-  /// - Parameters:
-  ///   - chosen: The cases that the caller chose.
-  ///   - found: The results of those that concern the harness, in the same order. The others are skipped.
+  /// Creates the report of a run of the cases that the caller chose. `found` has the results of those that concern the
+  /// harness, in the same order; the others were skipped.
   package init(
     of suite: ConformanceSuite, chosen: [SuiteCase], found: [CaseResult], judge: CaseJudge
   ) {

@@ -41,10 +41,8 @@ final class HarnessProcess {
     if group > 0 { kill(-group, SIGKILL) }
   }
 
-  /// Starts a command in a session of its own.
+  /// Starts a command in a session of its own. `memoryLimit` is the maximum size of its address space, in bytes.
   ///
-  /// - Parameters:
-  ///   - memoryLimit: The maximum size of its address space, in bytes.
   /// - Throws: ``SystemError`` if it cannot be started.
   init(_ command: [String], memoryLimit: UInt64?) throws(SystemError) {
     let arguments = unsafe command.map { unsafe strdup($0) } + [nil]
@@ -173,11 +171,12 @@ final class HarnessProcess {
     }
   }
 
-  /// Ends the process. Returns how it ended, with the end of what it wrote to standard error.
+  /// Ends the process.
   ///
   /// - Parameters:
   ///   - isEnding: It closed its output, so that it may be about to end by itself, and its exit code says why.
   ///   - time: How long it may take to end by itself.
+  /// - Returns: How it ended, with the end of what it wrote to standard error.
   func end(isEnding: Bool, within time: Duration = .seconds(1)) -> String {
     var status: Int32 = 0
     let deadline = ContinuousClock.now + time
