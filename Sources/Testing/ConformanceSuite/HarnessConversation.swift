@@ -50,8 +50,7 @@ package struct HarnessConversation {
   /// Gives up the first case without an answer, at which the harness ended or hung. The next process is sent the
   /// following ones again.
   ///
-  /// - Parameters:
-  ///   - known: How the process ended.
+  /// - Parameter known: How the process ended.
   /// - Returns: The case.
   /// - Throws: ``HarnessFault`` if the harness has never answered.
   package mutating func giveUp(_ known: String) throws(HarnessFault) -> SuiteCase {
