@@ -123,6 +123,19 @@ class Authority:
             self.root.but(**(root or {})), self.intermediate.but(**(intermediate or {})), self.leaf.but(**(leaf or {}))
         )
 
+    def with_second_intermediate(self) -> tuple["Authority", Template]:
+        """The same with a second intermediate, which is returned as well, between the first one and the leaf."""
+        second = self.intermediate.but(
+            subject=name("Conformance Second Intermediate CA"), issuer=self.intermediate.subject,
+            issuer_key=self.intermediate.key, serial=20, key=keys.rsa_key("app"),
+        )  # fmt: skip
+        _, *others = self.intermediate.extensions
+        changed = self.but(
+            intermediate={"extensions": (basic_constraints(True, 1), *others)},
+            leaf={"issuer": second.subject, "issuer_key": second.key},
+        )
+        return changed, second
+
 
 def authority(kind: str = "ES256", foreign: bool = False) -> Authority:
     """The authority of JWS (ES256) or of app receipts and transaction receipts (RSA). A foreign one has the same names

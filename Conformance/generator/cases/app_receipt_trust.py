@@ -925,20 +925,11 @@ def add_chains(suite: Suite) -> None:
         place="certificate 0",
         importance="critical",
     )
-    middle_key = keys.rsa_key("app")
-    middle = of.intermediate.but(
-        subject=pki.name("Conformance Second Intermediate CA"),
-        issuer=of.intermediate.subject,
-        issuer_key=of.intermediate.key,
-        serial=20,
-        key=middle_key,
-    )
-    open_first = of.intermediate.but(extensions=(pki.basic_constraints(True, 1), *of.intermediate.extensions[1:]))
-    four = of.but(leaf={"issuer": middle.subject, "issuer_key": middle_key})
+    four, second = of.with_second_intermediate()
     cases.invalid(
         "of-four",
         "There are two intermediates, one below the other.",
-        by(four, cms.encoded(four.leaf), cms.encoded(middle), cms.encoded(open_first), root),
+        by(four, cms.encoded(four.leaf), cms.encoded(second), cms.encoded(four.intermediate), root),
         "chain-length",
         place="certificate 1",
         importance="critical",

@@ -126,22 +126,13 @@ def add_chains(suite: Suite) -> None:
         place="certificate 0",
         importance="critical",
     )
-    middle_key = keys.rsa_key("app")
-    middle = of.intermediate.but(
-        subject=pki.name("Conformance Second Intermediate CA"),
-        issuer=of.intermediate.subject,
-        issuer_key=of.intermediate.key,
-        serial=20,
-        key=middle_key,
-    )
-    first = of.intermediate.but(extensions=(pki.basic_constraints(True, 1), *of.intermediate.extensions[1:]))
-    four = of.but(leaf={"issuer": middle.subject, "issuer_key": middle_key})
+    four, second = of.with_second_intermediate()
     cases.invalid(
         "of-four",
         "There are two intermediates, one below the other.",
         receipt(of=four).text(),
         "chain-length",
-        supplied(cms.encoded(middle), cms.encoded(first)),
+        supplied(cms.encoded(second), cms.encoded(four.intermediate)),
         place="certificate 1",
         importance="critical",
     )
