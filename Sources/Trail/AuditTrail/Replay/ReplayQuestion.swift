@@ -24,6 +24,17 @@ package enum ReplayQuestion: Sendable, Hashable {
       case .original(let name), .transaction(let name): name
       }
     }
+
+    /// Identifiers are compared byte for byte: two that are canonically equivalent name two purchases.
+    package static func == (lhs: Purchase, rhs: Purchase) -> Bool {
+      switch (lhs, rhs) {
+      case (.original(let one), .original(let other)), (.transaction(let one), .transaction(let other)):
+        UTF8Text.isIdentical(one, other)
+      default: false
+      }
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
   }
 
   static func questions(

@@ -152,6 +152,16 @@ import Testing
     expectReplay(try await grant(order(true), [.anotherCustomer], as: "bert"), "another customer, in entry 1")
   }
 
+  @Test("identifiers that are canonically equivalent name two purchases, each of which is asked about")
+  func lookAlikes() {
+    let (composed, decomposed) = ("GPA.\u{E9}", "GPA.e\u{301}")
+    #expect(composed == decomposed)
+    let purchases: Set<ReplayQuestion.Purchase> = [
+      .original(composed), .original(decomposed), .transaction(composed), .transaction(decomposed),
+    ]
+    #expect(purchases.count == 4)
+  }
+
   @Test("a purchase of another app, with an order and a purchase token of its own, is no replay")
   func otherApp() async throws {
     #expect(try await grant(receipts.googlePlayPurchase()).isGranted)
