@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: python3 Conformance/harnesses/pymerkle_harness.py
 
-A harness of the conformance suite for pymerkle (https://pypi.org/project/pymerkle/), version 7: the feature inclusion.
+A harness of the conformance suite for pymerkle (https://pypi.org/project/pymerkle/), versions 6 and 7: the feature inclusion.
 
 pymerkle's own proofs of consistency hold other hashes than those of RFC 6962 section 2.1.2: where the old tree ends at a
 complete subtree, they go on into the leaves of the next one. A proof of RFC 6962 therefore cannot be given to it.
@@ -15,8 +15,15 @@ import importlib.metadata
 import json
 import sys
 
-from pymerkle import InclusionProof, InvalidProof, verify_inclusion
+from pymerkle import InvalidProof, verify_inclusion
 from pymerkle.hasher import MerkleHasher
+
+try:
+    from pymerkle import InclusionProof
+except ImportError:
+    # Version 6, which is told nothing of the index: the rule alone places the record.
+    InclusionProof = None
+    from pymerkle import MerkleProof
 
 DECLARATION = {
     "harness": "pymerkle",
@@ -60,9 +67,13 @@ def check_inclusion(data: dict) -> None:
     else:
         leaf = base64.b64decode(data["leafHash"], validate=True)
     path = [leaf, *(base64.b64decode(each, validate=True) for each in data["proof"])]
-    # pymerkle counts from 1, and its path begins with the leaf.
-    proof = InclusionProof("sha256", True, size, index + 1, rule(index, size), path)
     root = base64.b64decode(data["rootHash"], validate=True)
+    # The path begins with the leaf.
+    if InclusionProof is None:
+        verify_inclusion(leaf, root, MerkleProof("sha256", True, size, rule(index, size), [], path))
+        return
+    # Version 7 counts from 1.
+    proof = InclusionProof("sha256", True, size, index + 1, rule(index, size), path)
     verify_inclusion(leaf, root, proof, index=index + 1, size=size, algorithm="sha256", security=True)
 
 
