@@ -33,4 +33,7 @@ REASON = {
     "transaction-receipt::app::id-2-to-the-64": "It is no identifier, and not the policy's.",
     "cosignature::time::beyond-63-bits": "The time is out of range, so that the line is no cosignature.",
     "cosignature::time::greatest": "The time is out of range, so that the line is no cosignature.",
+    "ocsp::impostor::foreign-authority": "It is the signature of another issuer, or none of this one.",
+    "ocsp::impostor::name-of-responder": "It is the signature of another certificate, or none of the responder.",
+    "ocsp::time::reversed": "It contradicts itself, and is out of date.",
 }

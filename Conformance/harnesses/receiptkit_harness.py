@@ -18,7 +18,7 @@ POLICY = [
     "allowed-clock-skew", "time", "markers", "device-id", "accept-claimed-environment", "admit-short-keys",
     "play-environments", "huawei-environments", "unstated-environment", "maximum-byte-count",
 ]  # fmt: skip
-SUBJECTS = ["xcode", "nested-parts", "resource-limits", "name-constraints", "certificate-policies"]
+SUBJECTS = ["xcode", "nested-parts", "resource-limits", "name-constraints", "certificate-policies", "verify-all"]
 TRANSACTION = (
     "transactionId", "originalTransactionId", "productId", "quantity", "purchaseDate", "originalPurchaseDate", "expiresDate",
     "revocationDate", "purchaseToken",
@@ -55,6 +55,20 @@ def verify(case: dict, policy: dict) -> dict:
     return verifier(json.dumps(policy)).verify(base64.b64decode(case["input"]["receipt"])).to_dict()
 
 
+def verify_all(case: dict) -> dict:
+    """The verdicts of the first round that differs from the one before it, or of the last."""
+    judge, receipts = Verifier(json.dumps(case["policy"])), [base64.b64decode(text) for text in case["input"]["receipts"]]
+    before = found = None
+    for _ in range(case["input"]["rounds"]):
+        found = [verdict.to_dict() for verdict in judge.verify_many(receipts)]
+        found = [(verdict["verdict"], verdict.get("reason", {}).get("code")) for verdict in found]
+        if before is not None and found != before:
+            break
+        before = found
+    verdicts = [{"index": index, "verdict": each, "reason": reason} for index, (each, reason) in enumerate(found)]
+    return {"verdict": "valid", "values": {"verdicts": verdicts}}
+
+
 def verdict_of(case: dict) -> dict:
     """The library has the system's clock, or one instant at which the certificates must be valid and which is the clock of
     all else. A clock for certificates that must be valid when they signed takes both."""
@@ -70,6 +84,8 @@ def verdict_of(case: dict) -> dict:
 
 
 def answer(case: dict) -> dict:
+    if case["operation"] == "verify-all":
+        return verify_all(case)
     try:
         verdict = verdict_of(case)
     except PolicyError as error:
@@ -88,7 +104,7 @@ def main() -> None:
         "harness": "receiptkit",
         "version": version().tool_version,
         "features": [*KINDS, *(f"policy-{name}" for name in POLICY), "clock", "standing", "wrappers", *SUBJECTS],
-        "reports": ["environment", "bundleId", "signedAt", "algorithm", "transactions", "license", "standing"],
+        "reports": ["environment", "bundleId", "signedAt", "algorithm", "transactions", "license", "standing", "verdicts"],
         "reasons": True,
         "places": True,
     }

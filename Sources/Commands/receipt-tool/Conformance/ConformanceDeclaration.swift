@@ -12,6 +12,7 @@ enum ConformanceDeclaration {
     "cosignature",
     "inclusion",
     "consistency", "tlog-proof", "witness-policy", "sizes-64-bit", "name-constraints", "certificate-policies",
+    "ocsp", "crl", "verify-all",
   ]
   /// The members of a policy that are features of their own.
   private static let policies = [
@@ -23,6 +24,7 @@ enum ConformanceDeclaration {
   private static let reported = [
     "environment", "bundleId", "signedAt", "algorithm", "transactions", "license", "standing", "entitlements",
     "text", "signers", "origin", "size", "rootHash", "index", "witnesses", "timestamps",
+    "status", "revocationDate", "revocationReason", "verdicts",
   ]
 
   static var line: [UInt8] {

@@ -20,7 +20,7 @@ struct Conformer {
   /// The answer to a case, on a line.
   ///
   /// - Throws: The error of a line that is no case, or of a policy that cannot be followed.
-  mutating func answer(to line: [UInt8]) throws -> [UInt8] {
+  mutating func answer(to line: [UInt8]) async throws -> [UInt8] {
     let asked = try ConformanceCase(line: line)
     let answer =
       switch asked.operation {
@@ -28,6 +28,8 @@ struct Conformer {
         ConformanceAnswer(
           try verifier(of: asked).verify(ReceiptInputText.stripped(try asked.bytes("receipt"))),
           at: asked.time)
+      case "verify-all": try await ConformanceAnswer(together: asked, by: Self.newVerifier(for: asked))
+      case "ocsp", "crl": try ConformanceAnswer(ofRevocation: asked)
       case "entitlements": try ConformanceAnswer(folding: asked, by: verifier(of: asked))
       default: try ConformanceAnswer(ofLog: asked)
       }
@@ -37,12 +39,16 @@ struct Conformer {
   private mutating func verifier(of asked: ConformanceCase) throws -> ReceiptVerifier {
     let key = VerifierKey(policy: asked.policy, time: asked.time)
     if let verifier = verifiers[key] { return verifier }
-    let document = try PolicyDocument(
-      json: asked.policy, part: "policy", limits: ReceiptLimits(maximumByteCount: asked.policy.count),
-      isStrict: true)
-    let verifier = try document.verifier(clock: { asked.time })
+    let verifier = try Self.newVerifier(for: asked)
     if verifiers.count >= Self.keptVerifiers { verifiers.removeAll() }
     verifiers[key] = verifier
     return verifier
+  }
+
+  private static func newVerifier(for asked: ConformanceCase) throws -> ReceiptVerifier {
+    let document = try PolicyDocument(
+      json: asked.policy, part: "policy", limits: ReceiptLimits(maximumByteCount: asked.policy.count),
+      isStrict: true)
+    return try document.verifier(clock: { asked.time })
   }
 }
