@@ -10,6 +10,8 @@ struct ConformanceCase {
   let input: JSONValue
   /// The policy document, in JSON.
   let policy: [UInt8]
+  /// The policy document as the case states it.
+  let statedPolicy: JSONValue
   /// The clock at which the case is evaluated.
   let time: Timestamp
   /// Indicates whether the certificates must be valid at ``time``, and not at the signing date.
@@ -25,6 +27,7 @@ struct ConformanceCase {
     operation = try value.text("operation")
     input = value["input"] ?? .null
     time = try Timestamp(iso8601: value.text("time"))
+    statedPolicy = value["policy"] ?? .object([])
     var members = value["policy"]?.object ?? []
     // The policy of a verifier names an instant in place of a clock.
     isEvaluatedThen = members.contains { $0.name == "time" && $0.value.string == "evaluation" }

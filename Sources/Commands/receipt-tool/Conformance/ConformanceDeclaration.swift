@@ -7,7 +7,9 @@ import ReceiptCodec
 enum ConformanceDeclaration {
   /// The subjects of cases beyond the kinds of receipts and the members of policies.
   private static let subjects = [
-    "clock", "nested-parts", "xcode", "wrappers", "resource-limits", "standing", "entitlements", "note",
+    "clock", "nested-parts", "xcode", "wrappers", "resource-limits", "standing", "entitlements",
+    "play-entitlements", "play-standing",
+    "note",
     "checkpoint",
     "cosignature",
     "inclusion",
@@ -23,6 +25,7 @@ enum ConformanceDeclaration {
   ]
   private static let reported = [
     "environment", "bundleId", "signedAt", "algorithm", "transactions", "license", "standing", "entitlements",
+    "items", "access", "changes", "remaining",
     "text", "signers", "origin", "size", "rootHash", "index", "witnesses", "timestamps",
     "status", "revocationDate", "revocationReason", "verdicts",
   ]

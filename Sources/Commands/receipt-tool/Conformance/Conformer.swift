@@ -31,6 +31,8 @@ struct Conformer {
       case "verify-all": try await ConformanceAnswer(together: asked, by: Self.newVerifier(for: asked))
       case "ocsp", "crl": try ConformanceAnswer(ofRevocation: asked)
       case "entitlements": try ConformanceAnswer(folding: asked, by: verifier(of: asked))
+      case "play-entitlements": try await ConformanceAnswer(foldingPlay: asked)
+      case "play-standing": try await ConformanceAnswer(askingPlay: asked, by: verifier(of: asked))
       default: try ConformanceAnswer(ofLog: asked)
       }
     return answer.line(asked.id)

@@ -99,7 +99,7 @@ extension EntitlementLedger {
   }
 
   /// Merges the facts that a message itself states: its arrival, and that a purchase was voided.
-  mutating func apply(_ message: DeveloperMessage, to id: PlayEntitlement.ID, at now: Timestamp) {
+  package mutating func apply(_ message: DeveloperMessage, to id: PlayEntitlement.ID, at now: Timestamp) {
     let date = message.eventTime ?? now
     var line = PlayPurchaseLine()
     line.notice = PlayNoticeFact(date: date, messageId: message.messageId, event: message.event)
