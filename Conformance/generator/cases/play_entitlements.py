@@ -689,17 +689,19 @@ def several(sets: Sets) -> None:
         [held, voided(at + HOUR, void(at, OTHER_ORDER))], END + DAY, Line("on-hold", (base(), extra("refunded", voided=at))),
         flags=(SEVERAL, NO_ACCESS),
     )  # fmt: skip
-    sets.one(
-        "several::not-owned-yet", "The product is to be replaced by another one at its end, for which no order paid yet.",
-        [
-            subscription(
-                START + MINUTE, line(renews=False) | {"deferredItemReplacement": {"productId": YEARLY}},
-                line(YEARLY, None, None),
-            )
-        ],
-        START + DAY, Line("active", (Item(),), paid_by=ORDER, until=END, since=START, is_told=False),
-        flags=(SEVERAL, UNPAID),
-    )  # fmt: skip
+    for name, what, end in (("", "", None), ("-with-end", " Its end is stated already.", END + 365 * DAY)):
+        sets.one(
+            f"several::not-owned-yet{name}",
+            f"The product is to be replaced by another one at its end, for which no order paid yet.{what}",
+            [
+                subscription(
+                    START + MINUTE, line(renews=False) | {"deferredItemReplacement": {"productId": YEARLY}},
+                    line(YEARLY, None, end),
+                )
+            ],
+            START + DAY, Line("active", (Item(),), paid_by=ORDER, until=END, since=START, is_told=False),
+            flags=(SEVERAL, UNPAID),
+        )  # fmt: skip
     sets.one(
         "several::expired", "Both products have ended.", [bought(END, short)], END, Line("expired", (base(), extra(end=short))),
         flags=(SEVERAL, NO_ACCESS), importance="critical",

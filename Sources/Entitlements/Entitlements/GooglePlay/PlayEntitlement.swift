@@ -24,7 +24,7 @@ extension PlayEntitlement {
   init?(_ id: ID, _ line: PlayPurchaseLine) {
     guard let purchase = line.purchase else { return nil }
     let items = line.items(of: purchase)
-    let voids = items.map(\.voided)
+    let voids = items.owned.map(\.voided)
     self.init(
       id: id, items: items,
       voided: voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date },
@@ -56,6 +56,14 @@ extension PlayEntitlement {
   package var obfuscatedProfileId: String? { purchase.profileId ?? account?.profileId }
 }
 
+extension [PlayEntitlement.Item] {
+  /// The line items that the customer owns. One without an order, beside others that have one, is to be owned later, as
+  /// after a deferred replacement (`latestSuccessfulOrderId`).
+  fileprivate var owned: [PlayEntitlement.Item] {
+    contains { $0.orderId != nil } ? filter { $0.orderId != nil } : self
+  }
+}
+
 extension PlayEntitlement.State {
   var grantsAccess: Bool { status == .active }
 
@@ -78,6 +86,7 @@ extension PlayEntitlement {
   ///
   /// It is the state of a line item that gives access. If no line item does, it is that of the one that ended last.
   public func state(at instant: Timestamp) -> State {
+    let items = items.owned
     let states = items.map { state(of: $0, at: instant) }
     for state in [State.active, .inGracePeriod] where states.contains(state) { return state }
     guard let other = states.first(where: { $0 != .refunded }) else { return .refunded }
@@ -94,7 +103,11 @@ extension PlayEntitlement {
     if let goneDate, instant >= goneDate { return .expired }
     guard isSubscription else { return item.isConsumed && productState == .active ? .consumed : productState }
     let isCurrent = item.expiryTime.map { instant < $0 } ?? false
+    let isOwned = item.orderId != nil || items.owned.count == items.count
     return switch purchase.state {
+    case "SUBSCRIPTION_STATE_ACTIVE" where !isOwned, "SUBSCRIPTION_STATE_CANCELED" where !isOwned,
+      "SUBSCRIPTION_STATE_IN_GRACE_PERIOD" where !isOwned:
+      .pending
     case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
     case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent ? .inGracePeriod : .expired
     case "SUBSCRIPTION_STATE_ON_HOLD": .onHold

@@ -140,13 +140,16 @@ import Testing
     }
   }
 
-  @Test("a product of an order that is not known is refunded with any order but that of another product")
-  func unknownOrder() throws {
+  @Test("a product without an order, beside one that has one, is not owned yet")
+  func notOwnedYet() throws {
     let products = [
       Self.product("base", order: "GPA.1", expiry: 1000), PlayNews.Product(id: "add-on", expiry: 1000),
     ]
     let base = try Self.purchase([Self.subscription(products), Self.voided("GPA.1", 100)])
-    #expect(base.productIds(at: PlayNews.instant(100)) == ["add-on"])
+    #expect(base.productIds(at: PlayNews.instant(99)) == ["base"])
+    #expect(base.items.map { base.state(of: $0, at: PlayNews.instant(99)) } == [.active, .pending])
+    #expect(base.productIds(at: PlayNews.instant(100)).isEmpty)
+    #expect(base.state(at: PlayNews.instant(100)) == .refunded)
     let addOn = try Self.purchase([Self.subscription(products), Self.voided("GPA.2", 100)])
     #expect(addOn.productIds(at: PlayNews.instant(100)) == ["base"])
   }
