@@ -13,6 +13,7 @@ extension ConformanceAnswer {
     let answers: [String: (JSONValue) throws -> JSONValue] = [
       "note": Self.note, "checkpoint": Self.checkpoint, "cosignature": Self.cosignature,
       "inclusion": Self.inclusion, "consistency": Self.consistency, "tlog-proof": Self.proof,
+      "tlog-tiles": Self.tiles, "tree": Self.tree, "witness": { _ in try Self.witness(asked) },
     ]
     guard let answer = answers[asked.operation] else {
       throw MalformedReceipt(
@@ -44,6 +45,9 @@ extension ConformanceAnswer {
     case let error as LogFormatError: error.code == .wrongEmptyRoot ? "wrong-root" : "malformed"
     case let error as NoteError: reason(of: error)
     case let error as ProofError: reason(of: error)
+    case let error as MerkleTreeError: error.code == .sizesInWrongOrder ? "wrong-size" : "wrong-index"
+    case let error as WitnessRefusal: error.reason
+    case let error as TileRefusal: error.reason
     case LogProofError.checkpoint(let error): reason(of: error)
     case LogProofError.inclusion(let error): reason(of: error)
     default: "malformed"
@@ -136,7 +140,7 @@ extension ConformanceAnswer {
   }
 
   /// The key whose name a line of the checkpoint has; the first one if there is none, so that it is said what is missing.
-  private static func key(
+  static func key(
     of signed: SignedCheckpoint, among keys: [NoteVerifierKey]
   ) throws -> NoteVerifierKey {
     let named = keys.filter { key in signed.note.signatures.contains { key.isNamed(by: $0) } }
@@ -147,7 +151,7 @@ extension ConformanceAnswer {
     return key
   }
 
-  private static func members(of verified: VerifiedCheckpoint) -> [(name: String, value: JSONValue?)] {
+  static func members(of verified: VerifiedCheckpoint) -> [(name: String, value: JSONValue?)] {
     let checkpoint = verified.checkpoint
     return [
       ("origin", .string(checkpoint.origin)), ("size", number(checkpoint.size)),
@@ -156,7 +160,7 @@ extension ConformanceAnswer {
   }
 
   /// A number, from 2^53 on in a string.
-  private static func number(_ value: UInt64) -> JSONValue {
+  static func number(_ value: UInt64) -> JSONValue {
     value < 1 << 53 ? .integer(Int64(value)) : .string("\(value)")
   }
 
@@ -179,7 +183,7 @@ extension ConformanceAnswer {
     }
   }
 
-  private static func keys(_ input: JSONValue, _ name: String) throws -> [NoteVerifierKey] {
+  static func keys(_ input: JSONValue, _ name: String) throws -> [NoteVerifierKey] {
     guard let texts = input[name]?.array else { throw MalformedReceipt.missing(name) }
     return try texts.map { text in
       do { return try NoteVerifierKey(text.string ?? "") } catch {
@@ -191,12 +195,12 @@ extension ConformanceAnswer {
 
 extension JSONValue {
   /// The bytes of a text, which stands in UTF-8, or under the name with `Base64` after it in base64.
-  fileprivate func octets(_ name: String) throws(MalformedReceipt) -> [UInt8] {
+  func octets(_ name: String) throws(MalformedReceipt) -> [UInt8] {
     self[name] == nil ? try base64(name + "Base64") : Array(try text(name).utf8)
   }
 
   /// A size or an index: a number, or its digits in a string.
-  fileprivate func size(_ name: String) throws(MalformedReceipt) -> UInt64 {
+  func size(_ name: String) throws(MalformedReceipt) -> UInt64 {
     let value = self[name]
     guard let size = value?.int64.flatMap({ UInt64(exactly: $0) }) ?? value?.string.flatMap({ UInt64($0) }),
       value?.string == nil || value?.string == "\(size)"
@@ -204,12 +208,12 @@ extension JSONValue {
     return size
   }
 
-  fileprivate func hash(_ name: String) throws(MalformedReceipt) -> TreeHash {
+  func hash(_ name: String) throws(MalformedReceipt) -> TreeHash {
     guard let hash = TreeHash(base64: Array(try text(name).utf8)[...]) else { throw .missing(name) }
     return hash
   }
 
-  fileprivate func hashes(_ name: String) throws(MalformedReceipt) -> [TreeHash] {
+  func hashes(_ name: String) throws(MalformedReceipt) -> [TreeHash] {
     guard let texts = self[name]?.array else { throw .missing(name) }
     return try texts.map { text throws(MalformedReceipt) in
       try JSONValue.members(("hash", text)).hash("hash")

@@ -22,7 +22,13 @@ struct ConformanceCase {
   /// - Throws: ``MalformedReceipt`` with the member at fault.
   init(line: [UInt8]) throws(MalformedReceipt) {
     let limits = ReceiptLimits(maximumByteCount: line.count)
-    let value = try JSONValue(parsing: line, part: "case", limits: limits)
+    try self.init(try JSONValue(parsing: line, part: "case", limits: limits))
+  }
+
+  /// Reads a case from its members.
+  ///
+  /// - Throws: ``MalformedReceipt`` with the member at fault.
+  init(_ value: JSONValue) throws(MalformedReceipt) {
     id = try value.text("id")
     operation = try value.text("operation")
     input = value["input"] ?? .null

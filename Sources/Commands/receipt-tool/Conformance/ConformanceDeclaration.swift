@@ -7,14 +7,16 @@ import ReceiptCodec
 enum ConformanceDeclaration {
   /// The subjects of cases beyond the kinds of receipts and the members of policies.
   private static let subjects = [
-    "clock", "nested-parts", "xcode", "wrappers", "resource-limits", "standing", "entitlements",
+    "clock", "nested-parts", "xcode", "wrappers", "resource-limits", "standing", "entitlements", "grants",
     "play-entitlements", "play-standing",
     "note",
     "checkpoint",
     "cosignature",
     "inclusion",
-    "consistency", "tlog-proof", "witness-policy", "sizes-64-bit", "name-constraints", "certificate-policies",
-    "ocsp", "crl", "verify-all",
+    "consistency", "tlog-proof", "tlog-tiles", "tree", "witness", "witness-policy", "sizes-64-bit",
+    "name-constraints",
+    "certificate-policies",
+    "ocsp", "ocsp-sha256", "crl", "verify-all",
   ]
   /// The members of a policy that are features of their own.
   private static let policies = [
@@ -26,7 +28,9 @@ enum ConformanceDeclaration {
   private static let reported = [
     "environment", "bundleId", "signedAt", "algorithm", "transactions", "license", "standing", "entitlements",
     "items", "access", "changes", "remaining",
-    "text", "signers", "origin", "size", "rootHash", "index", "witnesses", "timestamps",
+    "decisions", "repetitions",
+    "text", "signers", "origin", "size", "rootHash", "index", "witnesses", "timestamps", "inclusion",
+    "consistency", "cosignature",
     "status", "revocationDate", "revocationReason", "verdicts",
   ]
 

@@ -28,6 +28,10 @@ struct Conformer {
         ConformanceAnswer(
           try verifier(of: asked).verify(ReceiptInputText.stripped(try asked.bytes("receipt"))),
           at: asked.time)
+      case "grants":
+        try await ConformanceAnswer(
+          granting: asked,
+          asked.grants().map { batch in try batch.map { (asked: $0, verifier: try verifier(of: $0)) } })
       case "verify-all": try await ConformanceAnswer(together: asked, by: Self.newVerifier(for: asked))
       case "ocsp", "crl": try ConformanceAnswer(ofRevocation: asked)
       case "entitlements": try ConformanceAnswer(folding: asked, by: verifier(of: asked))

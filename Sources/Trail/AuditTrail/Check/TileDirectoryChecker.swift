@@ -46,7 +46,7 @@ extension TileDirectoryChecker {
     guard let checkpoint = verified else { return report }
     let size = checkpoint.checkpoint.size
     report.checkpointSize = size
-    var erasables = try directory.erasableFiles()
+    var erasables = hasTrailEntries ? try directory.erasableFiles() : nil
     var lines = EntryLineChecker()
     var tree = CheckedTree { [directory] tile in
       guard let bytes = try directory.read(tile.full.path) else {
@@ -57,8 +57,10 @@ extension TileDirectoryChecker {
     for bundle in TileCoordinates.all(level: 0, inTreeOfSize: size) {
       guard var checked = try self.checked(bundle, &report.faults) else { return report }
       try checkErasables(of: bundle, &checked, &erasables)
-      report.faults += checked.faults
-      report.faults += lines.add(checked)
+      if hasTrailEntries {
+        report.faults += checked.faults
+        report.faults += lines.add(checked)
+      }
       report.entryCount += UInt64(checked.hashes.count)
       if bundle.isFull {
         for (tile, hashes) in tree.add(TreeHash.root(ofComplete: checked.hashes[...])) {
@@ -73,7 +75,7 @@ extension TileDirectoryChecker {
     for tile in TileCoordinates.partialTiles(ofTreeOfSize: size) where tile.level > 0 {
       report.faults.compare(tile, tree.partialTile(level: tile.level), with: try directory.read(tile.path))
     }
-    report.faults += lines.finish(sawErasableParts: erasables != nil)
+    if hasTrailEntries { report.faults += lines.finish(sawErasableParts: erasables != nil) }
     for file in (erasables ?? []).sorted() {
       report.faults.add(
         .strayRow, at: file, "It has erasable parts of no bundle of this export; export again.")
@@ -84,7 +86,7 @@ extension TileDirectoryChecker {
         .checkpoint, index: 0, at: "entries below \(size)",
         "The entries do not have the root of the checkpoint.")
     }
-    if report.isClean {
+    if report.isClean, hasTrailEntries {
       let fault = try KeyChain.fault(
         in: directory.successions(), of: lines.successions, trusting: verifier
       ) { size in

@@ -86,10 +86,14 @@ package struct TileDirectoryChecker: Sendable {
   package let directory: TileDirectory
   /// The public key.
   package let verifier: NoteVerifierKey
+  /// `true` if the entries are those of a trail. Otherwise they are any bytes, of which only the tree is
+  /// checked.
+  package var hasTrailEntries: Bool
 
   /// Creates one from its fields.
-  package init(directory: TileDirectory, verifier: NoteVerifierKey) {
+  package init(directory: TileDirectory, verifier: NoteVerifierKey, hasTrailEntries: Bool = true) {
     self.directory = directory
     self.verifier = verifier
+    self.hasTrailEntries = hasTrailEntries
   }
 }
