@@ -243,7 +243,8 @@ def add_impostors(cases: Cases) -> None:
          plain.but(issuer=plain.subject, issuer_key=plain.key)),
     ]  # fmt: skip
     for name, text, template in table:
-        cases.refuse(f"impostor::{name}", text, delegated(template), "wrong-signer", DELEGATION, importance="critical")
+        cases.refuse(f"impostor::{name}", text, delegated(template), "wrong-signer", DELEGATION,
+                     importance="high" if name == "for-encipherment" else "critical")  # fmt: skip
     leaf, numbered = of.leaf, revocation.responder(serial=18, key=keys.elliptic("attacker"))
     cases.refuse("impostor::itself", "The certificate itself says that it is good.",
                  delegated(leaf), "wrong-signer", DELEGATION, importance="critical")  # fmt: skip
@@ -325,7 +326,7 @@ def add_certificates(cases: Cases) -> None:
     others = [single(certificate_id(leaf, issuer, serial=100 + number)) for number in range(3)]
     revoked_others = [single(certificate_id(leaf, issuer, serial=100 + n), revocation.revoked()) for n in range(3)]
     cases.accept("certificate::sha256", "The certificate is identified by SHA-256.",
-                 response(single(certificate_id(leaf, issuer, "sha256"))), importance="medium")  # fmt: skip
+                 response(single(certificate_id(leaf, issuer, "sha256"))), features=["ocsp-sha256"])  # fmt: skip
     cases.either("certificate::sha384", "The certificate is identified by SHA-384, for which a client need not ask.",
                  response(single(certificate_id(leaf, issuer, "sha384"))))  # fmt: skip
     cases.accept("certificate::first-of-four", "The first of four answers is about the certificate.",
