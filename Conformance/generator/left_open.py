@@ -32,6 +32,7 @@ REASON = {
     "transaction-receipt::app::id-trailing": "It is no identifier, and not the policy's.",
     "transaction-receipt::app::id-2-to-the-64": "It is no identifier, and not the policy's.",
     "play-standing::not-current::*": "The store refuses it, or the policy does not accept what the store states.",
+    "witness::request::no-signature": "It is no note, or one that no key of the log signed.",
     "cosignature::time::beyond-63-bits": "The time is out of range, so that the line is no cosignature.",
     "cosignature::time::greatest": "The time is out of range, so that the line is no cosignature.",
     "ocsp::impostor::foreign-authority": "It is the signature of another issuer, or none of this one.",

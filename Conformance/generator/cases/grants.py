@@ -106,7 +106,7 @@ class Grants:
 
     def add(
         self, name: str, description: str, rules: str, *requests: Request, batches: tuple[int, ...] | None = None,
-        consumables: tuple[str, ...] = (), window: int | None = None, flags: tuple = (), policy: dict | None = None,
+        consumables: tuple[str, ...] = (), window: int | None = None, flags: tuple = (), features: tuple = (),
     ) -> None:  # fmt: skip
         """A case. Each request is a batch of its own, unless sizes of batches are given."""
         sizes = batches or (1,) * len(requests)
@@ -132,7 +132,7 @@ class Grants:
         refused = any(request.decision != GRANTED for request in requests)
         self.suite.add(
             f"grants::{name}", description, {member: value for member, value in input.items() if value is not None}, "valid",
-            operation="grants", values=values, policy=policy or globals()["policy"](), flags=list(flags),
+            operation="grants", values=values, policy=policy(), flags=list(flags), features=features,
             importance="critical" if refused else "high",
         )  # fmt: skip
 
@@ -471,7 +471,7 @@ def not_granted(grants: Grants) -> None:
          consumables=(COINS,))  # fmt: skip
     case("expired", "The first policy demands a purchase that stands, and the subscription has ended.",
          ask(renewed(0), NOT_VALID, BERT, policy=policy(requireCurrent=True), time=iso(EXPIRES + 90 * DAY)),
-         ask(renewed(0), GRANTED, ANNA))
+         ask(renewed(0), GRANTED, ANNA), features=("policy-require-current",))
     case("other-then-own", "A purchase that was refused because of another one beside it is granted to the next customer.",
          ask(owned(), GRANTED, ANNA), ask(app_receipt(in_app(ORIGINAL, BADGE), in_app("2000000002", BADGE)), REPLAY, BERT),
          ask(owned("2000000002"), GRANTED, CARL), ask(owned("2000000002", 1), REPLAY, BERT), rules=CUSTOMER)
