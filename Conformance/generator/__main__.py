@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: python3 Conformance/generator [--only PREFIX] FILE
+"""usage: python3 Conformance/generator [--only PREFIX] [--check-lock] FILE
        python3 Conformance/generator --check-lock | --write-lock
 
-Writes the suite, one JSON document, to a file. It is the same at each run. With --check-lock, nothing is written: it fails
-unless suite.lock is that of the suite. With --write-lock, suite.lock is written, if the version tells what changed.
+Writes the suite, one JSON document, to a file. It is the same at each run. With --check-lock, it fails unless suite.lock is
+that of the suite. With --write-lock, suite.lock is written, if the version tells what changed.
 """
 
 import argparse
@@ -53,12 +53,14 @@ def main() -> None:
     parser.add_argument("--write-lock", action="store_true", help="write suite.lock")
     parser.add_argument("file", type=pathlib.Path, nargs="?")
     options = parser.parse_args()
-    if (options.file is not None) + options.check_lock + options.write_lock != 1 or options.only and not options.file:
+    locks = options.check_lock or options.write_lock
+    if not (locks or options.file) or options.write_lock and (options.check_lock or options.file) or options.only and locks:
         parser.error("one of FILE, --check-lock and --write-lock is needed")
     chosen = [case.document() for case in load().cases.values() if case.id.startswith(options.only)]
+    if locks and (problems := keep_lock(chosen, options.write_lock)):
+        sys.exit("\n".join(problems))
     if options.file is None:
-        problems = keep_lock(chosen, options.write_lock)
-        sys.exit("\n".join(problems) if problems else 0)
+        return
     document = {"format": "receipt-conformance-1", "version": version(), "flags": suite.FLAGS, "cases": chosen}
     options.file.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n")
     print(f"{options.file}: {len(chosen)} cases", file=sys.stderr)

@@ -27,7 +27,7 @@ import receipt_conformance  # noqa: E402
 def suite_file(tmp_path_factory) -> pathlib.Path:
     pytest.importorskip("asn1crypto")
     file = tmp_path_factory.mktemp("suite") / "suite.json"
-    generate(file)
+    assert generate(file).returncode == 0
     return file
 
 

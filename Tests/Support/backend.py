@@ -27,7 +27,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # The sender was killed in the midst of the request.
+            self.close_connection = True
+            return
         # No change twice: after the second failure the sender waits for five minutes.
         fails = self.headers["webhook-id"] not in failed and random.random() < failures
         if fails:

@@ -89,7 +89,12 @@ class Passage(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def pass_on(self):
-        gate, body = self.server, self.rfile.read(int(self.headers["Content-Length"] or 0))
+        gate, length = self.server, int(self.headers["Content-Length"] or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # The server was killed in the midst of the request.
+            self.close_connection = True
+            return
         gate.requests.append((self.command, self.path))
         target = urllib.parse.unquote(self.path)
         found = {"PUT": CONSUMPTION, "POST": REVIEW_REFUND}.get(self.command, CONSUMPTION).match(target)

@@ -184,7 +184,7 @@ extension PlayEntitlement {
 
   /// Returns the time at which the last line item was refunded; `nil` if no line item was.
   private func lastRefund(at instant: Timestamp) -> Timestamp? {
-    items.filter { state(of: $0, at: instant) == .refunded }
+    items.owned.filter { state(of: $0, at: instant) == .refunded }
       .compactMap { $0.voided?.date ?? $0.partialRefunds.last?.date ?? asOf }.max()
   }
 

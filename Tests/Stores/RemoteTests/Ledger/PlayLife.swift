@@ -154,7 +154,7 @@ struct PlayModel {
 
     var states: [(state: String, end: Int?)] = []
     var products: [String: Int64] = [:]
-    for product in answer.products {
+    for product in owned(of: answer) {
       let quantity = remaining(product, of: answer, at: now)
       if quantity == 0 {
         states.append(("refunded", refund(product, of: answer, at: now)))
@@ -166,6 +166,12 @@ struct PlayModel {
       if state == "active" || state == "in-grace-period" { products[product.id] = quantity }
     }
     return Standing(state: overall(states), products: products, account: account(answers))
+  }
+
+  /// The customer owns what an order paid for; if the answer names no order at all, everything.
+  private func owned(of answer: PlayNews.Answer) -> [PlayNews.Product] {
+    let paid = answer.products.filter { $0.order != nil }
+    return paid.isEmpty ? answer.products : paid
   }
 
   /// Access if a product gives it. If none does, what ended last.
