@@ -27,7 +27,7 @@ REASONS = {
     "changes the system": "installs packages, or starts a container",
     "needs a token": "test_token.py runs it with SoftHSM",
     "needs a server": "a web server or a database of one's own",
-    "a manifest": "scripts/consumer builds a package with one",
+    "a manifest": "scripts/first-ten-minutes builds a package with one",
     "another library": "which one moves away from; the build does not have it",
     "needs a release": "files of a release that was downloaded",
     "needs a receipt": "one of a real app, which the repository does not have; scripts/first-ten-minutes runs it",
