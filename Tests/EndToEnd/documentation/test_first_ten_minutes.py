@@ -43,16 +43,17 @@ def test_the_tasks_that_build_nothing(tmp_path):
 @pytest.mark.server
 @pytest.mark.long
 def test_the_tasks_that_build_swift_code(tmp_path):
-    # scripts/test runs the ninth, beside the tests' own build.
-    tasks = run_tasks(tmp_path, "--builds", "--keep", str(tmp_path / "kept"), "8", "10")
-    assert all(tasks[number]["outcome"] == "passed" for number in (8, 10)), tasks
+    # Without the limit of ten minutes: other tests run beside it.
+    options = ("--builds", "--one-build", "--limit", "3000", "--keep", str(tmp_path / "kept"))
+    tasks = run_tasks(tmp_path, *options, "8", "9", "10")
+    assert all(tasks[number]["outcome"] == "passed" for number in (8, 9, 10)), tasks
 
     # The program of the eighth: what a package costs that uses nothing but ReceiptVerification, and what it refuses.
-    program = tmp_path / "kept/receipt-kit/quickstart/program"
-    resolved = program / "Package.resolved"
+    folder = tmp_path / "kept/receipt-kit/quickstart"
+    resolved = folder / "program/Package.resolved"
     others = [pin["identity"] for pin in json.loads(resolved.read_text())["pins"]] if resolved.exists() else []
     assert len(others) <= 1, f"{others} are resolved for ReceiptVerification alone; at most one may be"
     vectors = ROOT / "TestVectors"
     files = (vectors / "certificates/es256-root.pem", vectors / "signed-transaction/signature-mismatch-bit.jws")
-    refused = subprocess.run([program / ".build/debug/program", *files], capture_output=True, text=True)
+    refused = subprocess.run([folder / "living-store/debug/program", *files], capture_output=True, text=True)
     assert refused.stdout.startswith("refused: signature-mismatch") and refused.returncode == 0, refused
