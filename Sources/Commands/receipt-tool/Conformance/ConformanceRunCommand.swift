@@ -43,7 +43,11 @@ extension ConformanceRunCommand {
 
   private func suite() throws -> ConformanceSuite {
     let document: [UInt8]
-    if suitePath.hasSuffix(".tar.gz") {
+    if suitePath.hasSuffix(".zip") {
+      throw ToolExit.failure(
+        .unreadableInput,
+        "\(GivenValue.described(suitePath)) is not unpacked here: give its suite.json, or the .tar.gz")
+    } else if suitePath.hasSuffix(".tar.gz") {
       document = try SuiteArchive.document(in: suitePath)
     } else {
       document = try InputFile.contents(of: suitePath, limit: 1 << 30)
