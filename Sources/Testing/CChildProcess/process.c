@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -62,7 +63,14 @@ int CChildProcess_start(char *const arguments[], uint64_t memory_limit, struct C
   child->errors = errors;
   if (memory_limit != 0) {
     const struct rlimit limit = {memory_limit, memory_limit};
-    prlimit(child->identifier, RLIMIT_AS, &limit, NULL);
+    if (prlimit(child->identifier, RLIMIT_AS, &limit, NULL) != 0) {
+      failure = errno;
+      kill(child->identifier, SIGKILL);
+      waitpid(child->identifier, NULL, 0);
+      close(child->input);
+      close(child->output);
+      close(child->errors);
+    }
   }
-  return 0;
+  return failure;
 }
