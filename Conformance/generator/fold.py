@@ -24,6 +24,14 @@ SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 PURCHASED, SIGNED, EXPIRES = pki.PURCHASED * 1000, pki.SIGNED * 1000, pki.EXPIRES * 1000
 
 
+def arranged(order: str, news: list) -> list:
+    """What arrives, in one of the orders in which it may."""
+    orders = {
+        "in-order": news, "reversed": news[::-1], "rotated": news[1:] + news[:1], "repeated": news + news[::-1],
+    }  # fmt: skip
+    return orders[order]
+
+
 def url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 

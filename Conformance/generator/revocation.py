@@ -11,7 +11,7 @@ import der
 import jws
 import keys
 import pki
-from suite import TIME, b64
+from suite import TIME, Suite, b64
 
 NOW = int(datetime.datetime.fromisoformat(TIME.replace("Z", "+00:00")).timestamp())
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86_400, 31_536_000
@@ -247,3 +247,23 @@ def revocation_list(*entries: bytes, by: pki.Template | None = None, extensions:
 def inputs(certificate: pki.Template, issuer: pki.Template, nonce: bytes | None = None, **statement) -> dict:
     members = {"certificate": certificate.encoded(), "issuer": issuer.encoded(), **statement, "nonce": nonce}
     return {name: b64(value) for name, value in members.items() if value is not None}
+
+
+class Statements:
+    """Adds the cases of an operation, whose statement about a certificate is signed data or made by `encoded`."""
+
+    def __init__(self, suite: Suite):
+        self.suite = suite
+
+    def add(self, name: str, text: str, statement, verdict: str, **options) -> None:
+        raise NotImplementedError
+
+    def accept(self, name: str, text: str, statement, values: dict | None = None, **options) -> None:
+        self.add(name, text, statement, "valid", values={"status": "good"} if values is None else values, **options)
+
+    def refuse(self, name: str, text: str, statement, reason: str, *flags: str, **options) -> None:
+        self.add(name, text, statement, "invalid", reason=reason, flags=flags, **options)
+
+    def either(self, name: str, text: str, statement, *flags: str, **options) -> None:
+        options.setdefault("importance", "low")
+        self.add(name, text, statement, "either", flags=flags, **options)

@@ -16,7 +16,7 @@ from suite import Suite, flag
 
 FORGED = flag(
     "CrlForged", "The signature is not that of the list by its issuer's key.",
-    "Whoever stands between the program and the issuer hides that a stolen key was revoked.",
+    "An attacker between the program and the issuer hides that a stolen key was revoked.",
     "https://www.rfc-editor.org/rfc/rfc5280#section-6.3.3",
 )  # fmt: skip
 ISSUER = flag(
@@ -44,11 +44,10 @@ EXTENSION = flag(
     "https://www.rfc-editor.org/rfc/rfc5280#section-5.2", "https://www.rfc-editor.org/rfc/rfc5280#section-5.3",
 )  # fmt: skip
 MALFORMED = flag(
-    "CrlMalformed", "What should be a list is none.", "The program ends, or takes it for an empty list.",
+    "CrlMalformed", "The bytes are not a certificate revocation list.", "The program ends, or takes it for an empty list.",
     "https://www.rfc-editor.org/rfc/rfc5280#section-5.1",
 )  # fmt: skip
 
-GOOD = {"status": "good"}
 FIRST, SECOND = (f"http://crl.example.com/{name}.crl" for name in ("1", "2"))
 # The reasons keyCompromise and cACompromise, as ReasonFlags.
 COMPROMISE = b"\x05\x60"
@@ -65,11 +64,8 @@ def add(suite: Suite) -> None:
     add_forms(cases)
 
 
-class Cases:
+class Cases(revocation.Statements):
     """Adds the cases. They are about the leaf of the JWS authority, whose number is 3, or about another certificate."""
-
-    def __init__(self, suite: Suite):
-        self.suite = suite
 
     def add(self, name: str, text: str, found, verdict: str, **options) -> None:
         data = found if isinstance(found, bytes) else found.encoded()
@@ -77,16 +73,6 @@ class Cases:
         issuer = options.pop("issuer", authority().intermediate)
         subject = revocation.inputs(certificate, issuer, list=data)
         self.suite.add(f"crl::{name}", text, subject, verdict, operation="crl", **options)
-
-    def accept(self, name: str, text: str, found, values: dict | None = None, **options) -> None:
-        self.add(name, text, found, "valid", values=GOOD if values is None else values, **options)
-
-    def refuse(self, name: str, text: str, found, reason: str, *flags: str, **options) -> None:
-        self.add(name, text, found, "invalid", reason=reason, flags=flags, **options)
-
-    def either(self, name: str, text: str, found, *flags: str, **options) -> None:
-        options.setdefault("importance", "low")
-        self.add(name, text, found, "either", flags=flags, **options)
 
 
 def since(seconds: int = REVOKED, reason: str | None = None) -> dict:

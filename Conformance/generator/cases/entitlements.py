@@ -86,13 +86,9 @@ class Sets:
     ) -> None:  # fmt: skip
         """A case for each order of arrival, all with the same result."""
         for order in orders.split():
-            arranged = {
-                "in-order": receipts, "reversed": receipts[::-1], "rotated": receipts[1:] + receipts[:1],
-                "repeated": receipts + receipts[::-1],
-            }[order]  # fmt: skip
             marks = [*flags, *([] if order == "in-order" else [ORDER])]
             self.one(
-                f"{name}::{order}", f"{description} {ORDERS[order]}", arranged, at, *lines, flags=marks,
+                f"{name}::{order}", f"{description} {ORDERS[order]}", fold.arranged(order, receipts), at, *lines, flags=marks,
                 importance="critical" if TAKEN_BACK in flags or order != "in-order" else "high",
             )  # fmt: skip
 

@@ -18,7 +18,7 @@ from suite import Suite, flag
 RESPONDER = "https://www.rfc-editor.org/rfc/rfc6960#section-4.2.2.2"
 FORGED = flag(
     "OcspForged", "The signature is not that of the response by the key of its signer.",
-    "Whoever stands between the program and the responder hides that a stolen key was revoked.",
+    "An attacker between the program and the responder hides that a stolen key was revoked.",
     "https://www.rfc-editor.org/rfc/rfc6960#section-3.2",
 )  # fmt: skip
 WEAK = flag(
@@ -59,7 +59,7 @@ EXTENSION = flag(
     "https://www.rfc-editor.org/rfc/rfc6960#section-4.4",
 )  # fmt: skip
 MALFORMED = flag(
-    "OcspMalformed", "What should be a response is none, or one of an unknown type.",
+    "OcspMalformed", "The bytes are not an OCSP response, or are one of an unknown type.",
     "The program ends, or takes for an answer what is none.", "https://www.rfc-editor.org/rfc/rfc6960#section-4.2.1",
 )  # fmt: skip
 REFUSED = flag(
@@ -68,7 +68,6 @@ REFUSED = flag(
     "https://www.rfc-editor.org/rfc/rfc6960#section-2.3",
 )  # fmt: skip
 
-GOOD = {"status": "good"}
 NOTHING_ELSE = b"\x04\x20" + bytes(range(32))
 
 
@@ -84,11 +83,8 @@ def add(suite: Suite) -> None:
     add_forms(cases)
 
 
-class Cases:
+class Cases(revocation.Statements):
     """Adds the cases. They are about the leaf of the JWS authority, or that of another one."""
-
-    def __init__(self, suite: Suite):
-        self.suite = suite
 
     def add(self, name: str, text: str, answer, verdict: str, of: pki.Authority | None = None, **options) -> None:
         of = of or authority()
@@ -96,16 +92,6 @@ class Cases:
         certificate, issuer = options.pop("certificate", of.leaf), options.pop("issuer", of.intermediate)
         subject = revocation.inputs(certificate, issuer, options.pop("nonce", None), response=data)
         self.suite.add(f"ocsp::{name}", text, subject, verdict, operation="ocsp", **options)
-
-    def accept(self, name: str, text: str, answer, values: dict | None = None, **options) -> None:
-        self.add(name, text, answer, "valid", values=GOOD if values is None else values, **options)
-
-    def refuse(self, name: str, text: str, answer, reason: str, *flags: str, **options) -> None:
-        self.add(name, text, answer, "invalid", reason=reason, flags=flags, **options)
-
-    def either(self, name: str, text: str, answer, *flags: str, **options) -> None:
-        options.setdefault("importance", "low")
-        self.add(name, text, answer, "either", flags=flags, **options)
 
 
 def own(of: pki.Authority | None = None) -> bytes:

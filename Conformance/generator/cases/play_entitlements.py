@@ -8,7 +8,7 @@ again, in several processes, and Pub/Sub delivers at least once and in any order
 import dataclasses
 
 from detached import ORDER, TOKEN, iso
-from fold import APP, COINS, DAY, HOUR, MINUTE, MONTHLY, SECOND, YEARLY
+from fold import APP, COINS, DAY, HOUR, MINUTE, MONTHLY, SECOND, YEARLY, arranged
 from suite import Suite, flag
 
 API = "https://developers.google.com/android-publisher/api-ref/rest/v3"
@@ -280,13 +280,10 @@ class Sets:
     ) -> None:  # fmt: skip
         """A case for each order of arrival, all with the same result."""
         for order in orders.split():
-            arranged = {
-                "in-order": answers, "reversed": answers[::-1], "rotated": answers[1:] + answers[:1],
-                "repeated": answers + answers[::-1],
-            }[order]  # fmt: skip
             marks = [*flags, *([] if order == "in-order" else [ANSWER_ORDER])]
             self.one(
-                f"{name}::{order}", f"{description} {ORDERS[order]}", arranged, at, *lines, flags=marks, importance=importance
+                f"{name}::{order}", f"{description} {ORDERS[order]}", arranged(order, answers), at, *lines, flags=marks,
+                importance=importance,
             )
 
 

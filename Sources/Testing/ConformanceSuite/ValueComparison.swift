@@ -51,7 +51,7 @@ enum ValueComparison {
     return JSONNumber(number.double) ?? number
   }
 
-  /// An instant such as `2025-10-01T07:09:12.500Z` without the zeros at the end of its fraction; `nil` if the text is none.
+  /// An instant such as `2025-10-01T07:09:12.500Z` without the zeros at the end of its fraction; `nil` for any other text.
   private static func instant(_ text: String) -> String? {
     let bytes = Array(text.utf8)
     let form = Array("-00-00T00:00:00".utf8)

@@ -27,7 +27,7 @@ extension ConformanceAnswer {
     var requests: [UInt64: Int64] = [:]
     for batch in batches {
       let verdicts = try batch.map { request in
-        request.verifier.verify(ReceiptInputText.stripped(try request.asked.bytes("receipt")))
+        request.verifier.verify(try request.asked.receipt)
       }
       let made = try zip(batch, verdicts).map { request, verdict in
         try Self.request(request, verdict, consumables: asked.input["consumables"])
@@ -53,7 +53,7 @@ extension ConformanceAnswer {
   ) throws -> GrantRequest {
     let input = request.asked.input
     return GrantRequest(
-      verdict, receipt: ReceiptInputText.stripped(try request.asked.bytes("receipt")),
+      verdict, receipt: try request.asked.receipt,
       policyDigest: SHA256Digest(of: request.verifier.policy), at: request.asked.time,
       rules: Set(try input.texts("rules").map { ReplayRule(rawValue: $0) }),
       consumables: Set(consumables?.array?.compactMap(\.string) ?? []),

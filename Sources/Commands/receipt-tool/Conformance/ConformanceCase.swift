@@ -42,6 +42,11 @@ struct ConformanceCase {
     policy = JSONValue.object(members).encoded()
   }
 
+  /// The receipt of the input, without the white space around it.
+  var receipt: [UInt8] {
+    get throws(MalformedReceipt) { ReceiptInputText.stripped(try bytes("receipt")) }
+  }
+
   /// The bytes of a member of the input, which has them in base64.
   func bytes(_ name: String) throws(MalformedReceipt) -> [UInt8] { try input.base64(name) }
 }

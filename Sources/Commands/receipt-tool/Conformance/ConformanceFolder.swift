@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import ReceiptBytes
 import ReceiptCrypto
 
@@ -10,9 +9,8 @@ struct ConformanceFolder {
 
   /// Creates an empty folder that only its owner can read.
   init() throws {
-    let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-    let digits = Random.bytes(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    path = "\(parent)/receipt-conformance-\(digits)"
+    let parent = environmentVariable("TMPDIR") ?? "/tmp"
+    path = "\(parent)/receipt-conformance-\(Hexadecimal.encode(Random.bytes(16)))"
     try FileSystem.makeDirectory(path, permissions: 0o700)
   }
 
