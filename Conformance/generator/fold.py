@@ -174,10 +174,13 @@ def in_app(number: str = ORIGINAL, product: str = MONTHLY, purchased: int = PURC
     return der.set_of(*parts)
 
 
-def app_receipt(*purchases: bytes, created: int = SIGNED, expires: int | None = None, foreign: bool = False) -> bytes:
+def app_receipt(
+    *purchases: bytes, created: int = SIGNED, expires: int | None = None, foreign: bool = False,
+    environment: str | None = "Production",
+) -> bytes:  # fmt: skip
     """An app receipt: signed data (RFC 5652) of a set of attributes, without signed attributes."""
     parts = [
-        attribute(0, der.utf8("Production")),
+        *([] if environment is None else [attribute(0, der.utf8(environment))]),
         attribute(1, der.integer(1234567890)),
         attribute(2, der.utf8(APP)),
         attribute(3, der.utf8("2.1")),

@@ -194,6 +194,12 @@ def scope(*uris: str, users=False, authorities=False, reasons=b"", indirect=Fals
     )  # fmt: skip
 
 
+def relative_scope(common: str) -> bytes:
+    """The extension issuingDistributionPoint with a name relative to the issuer's, a common name."""
+    attribute = der.sequence(der.oid("2.5.4.3"), der.utf8(common))
+    return pki.extension("2.5.29.28", der.sequence(der.context(0, der.context(1, attribute))), True)
+
+
 def distribution_points(*uris: str) -> bytes:
     """The extension cRLDistributionPoints of a certificate (RFC 5280 section 4.2.1.13), a point for each address."""
     points = []

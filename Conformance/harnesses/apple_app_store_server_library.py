@@ -11,6 +11,7 @@ import datetime
 import functools
 import importlib.metadata
 import json
+import re
 import sys
 
 from appstoreserverlibrary.models.Environment import Environment
@@ -34,13 +35,15 @@ TEXTS = ("transactionId", "originalTransactionId", "productId", "quantity")
 DATES = ("purchaseDate", "originalPurchaseDate", "expiresDate", "revocationDate")
 
 
-def der(certificate: str) -> bytes:
-    return base64.b64decode("".join(line for line in certificate.splitlines() if "-----" not in line))
+def ders(text: str) -> list[bytes]:
+    """The certificates of a text, which may have other lines around its PEM blocks (RFC 7468)."""
+    blocks = re.findall(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----", text)
+    return [base64.b64decode("".join(block.split())) for block in blocks]
 
 
 @functools.lru_cache(maxsize=64)
 def verifier(roots: tuple, environment: str, bundle: str, app: int) -> SignedDataVerifier:
-    return SignedDataVerifier([der(root) for root in roots], False, ENVIRONMENTS[environment], bundle, app)
+    return SignedDataVerifier([root for text in roots for root in ders(text)], False, ENVIRONMENTS[environment], bundle, app)
 
 
 def stated_app(receipt: str) -> int:

@@ -12,6 +12,7 @@ import functools
 import importlib.metadata
 import json
 import os
+import re
 import sys
 
 # The harness is named as the package that it imports, which must be found first.
@@ -45,7 +46,13 @@ class Refused(Exception):
 @functools.lru_cache(maxsize=16)
 def verifier(roots: tuple, time: str) -> Verifier:
     clock = int(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
-    certificates = [root.encode() if "-----" in root else base64.b64decode(root) for root in roots]
+    # A text may have several PEM blocks, and other lines around them (RFC 7468).
+    blocks = r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----"
+    certificates = [
+        base64.b64decode("".join(block.split()))
+        for root in roots
+        for block in (re.findall(blocks, root) if "-----" in root else [root])
+    ]
     return Verifier(Config(roots=certificates, clock=lambda: clock))
 
 

@@ -13,7 +13,6 @@ decimal.setcontext(decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.
 UNDETERMINED = "environment-unproven signing-time-missing issuer-missing key-missing standing-unknown policy-malformed".split()
 MAXIMUM_NESTING, MAXIMUM_WRAPPINGS, DAY = 32, 3, 86_400_000
 remembered = functools.lru_cache(4096)
-
 class Refused(ValueError):
     """Why a receipt is not valid: a reason of the page."""
 def require(condition, reason="malformed"):
@@ -311,7 +310,6 @@ EVERY_XCODE = "ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe"
 WORDS = {"Production": "production", "ProductionVPP": "production", "Sandbox": "sandbox", "ProductionSandbox": "sandbox",
          "ProductionVPPSandbox": "sandbox", "Xcode": "xcode", "LocalTesting": "local-testing"}
 NUMBERED = ("signed-app-transaction", "signed-notification", "signed-realtime-request", "app-receipt")
-
 class Policy:
     """What a caller demands, and the instant of evaluation."""
     def __init__(self, members, now):
@@ -370,11 +368,14 @@ def check_time(receipt, policy, is_part):
 def check_current(receipt, now, unproven):
     """The section *A receipt as a whole, and requireCurrent*. What a store can tell is left to it."""
     standings = {standing(purchase, now) for purchase in receipt.purchases}
-    if receipt.license:
-        require(receipt.license.isLicensed and (unproven or now < (receipt.license.until or now + 1)), "not-current")
-    elif not standings:
-        require(receipt.expires is not None and now < receipt.expires, "not-current")
-    elif "active" not in standings and not (unproven and ("unknown" in standings or standings == {"expired"})):
+    license, ends = receipt.license or Facts(isLicensed=receipt.expires is not None, until=receipt.expires), receipt.expires
+    def began(purchase):
+        dates = [ends, *map(purchase.reported.get, ("purchaseDate", "expiresDate", "revocationDate"))]
+        return min((d for d in dates if d is not None and standing(purchase, d) == standing(purchase, now)), default=0)
+    if not standings:
+        require(license.isLicensed and (license.until is None or now < license.until), "not-current")
+    elif "active" not in standings and not (unproven and (
+            "unknown" in standings or standing(max(receipt.purchases, key=began), now) == "expired")):
         raise Refused("standing-unknown" if "unknown" in standings else "not-current")
 def standing(purchase, t):
     """The standing of a purchase at an instant, by its rule or *Purchases of the App Store*."""
@@ -484,7 +485,7 @@ def read_notification(receipt, members, policy):
     for purchase in receipt.purchases:
         purchase.signed = receipt.signed if purchase.signed is None else purchase.signed
         if info:
-            purchase.info, purchase.info_signed = info.members, receipt.signed if info.signed is None else info.signed
+            purchase.info, purchase.info_signed = info.members, info.signed
         if event in ("REFUND", "REVOKE") and purchase.revoked is None:
             purchase.revoked, purchase.is_withdrawn = receipt.signed, event == "REVOKE"
         purchase.revoked = None if event == "REFUND_REVERSED" else purchase.revoked
@@ -567,8 +568,8 @@ def in_app(values, expiration):
     is_subscription = values.get(1707) == 3 or 1707 not in values and values.get(1711, 0) != 0
     purchase = Facts(bought=values.get(1704), ends=values.get(1708), revoked=values.get(1712), is_subscription=is_subscription)
     def rule(t):
-        found = standing(purchase, t)
-        return "expired" if found == "active" and expiration is not None and t >= expiration else found
+        is_over = expiration is not None and t >= expiration and standing(purchase, expiration) == "active"
+        return "expired" if is_over else standing(purchase, t)
     reported = dict(zip(REPORTED, map(values.get, (1703, 1705, 1702, 1701, 1704, 1706, 1708, 1712))))
     return Facts(reported=reported, is_paid=True, rule=rule)
 
@@ -665,7 +666,7 @@ def read_license(text):
     code, nonce, package, _, _, signed = fields.split("|")
     require(package and all(re.fullmatch("0|-?[1-9][0-9]*", number) for number in (code, nonce, signed)))
     code, _, signed = (number_of(number, True) for number in (code, nonce, signed))
-    until = urllib.parse.parse_qs(extras).get("VT", [""])[0]
+    until = next((value for name, _, value in (field.partition("=") for field in extras.split("&")) if name == "VT"), "")
     until = number_of(until) if re.fullmatch("-?[0-9]+", until) else None
     license = Facts(responseCode=code, isLicensed=code in (0, 2), until=until)
     return Facts(kind="google-play-license", bundle=package, signed=number_of(str(signed)), license=license, purchases=[])
@@ -707,7 +708,6 @@ def huawei_purchases(order):
               order.oriPurchaseTime, order.expirationDate)
     reported = {**dict(zip(REPORTED, values)), "purchaseToken": order.purchaseToken}
     return [Facts(reported=reported, rule=rule, is_paid=state == 0)]
-
 # Wrappings.
 WHOLES = """signedTransactionInfo signedRenewalInfo signedAppTransactionInfo signedPayload receipt-data latest_receipt jws
     jwsRepresentation appStoreReceipt transactionReceipt""".split()
@@ -717,9 +717,9 @@ SIGNATURE_NAMES = """signature INAPP_DATA_SIGNATURE dataSignature signatureAndro
     inAppDataSignature""".split()
 def read_receipt(octets, policy, level=0, json_may="any", is_text=False):
     """Reads what may be wrapped. JSON may be any, an object (no string) or none; bare: nor is there another wrapping."""
-    def inside(inner, json_may=json_may):
+    def inside(inner, json_may=json_may, step=1):
         is_text = isinstance(inner, str)
-        return read_receipt(inner.encode() if is_text else inner, policy, level + 1, json_may, is_text)
+        return read_receipt(inner.encode() if is_text else inner, policy, level + step, json_may, is_text)
     require(level <= MAXIMUM_WRAPPINGS)
     if octets[:1] == b"\x30" and not is_text:
         return read_app_receipt(octets, policy)
@@ -738,31 +738,32 @@ def read_receipt(octets, policy, level=0, json_may="any", is_text=False):
     if text.startswith("{"):
         if BEGIN.match(text):
             return read_transaction_receipt(text, policy)
-        require(json_may in ("any", "object"))
-        return read_object(read_json(text), policy, inside)
+        members = read_json(text)
+        require(json_may in ("any", "object") or json_may == "pair" and set(SIGNATURE_NAMES) & set(members))
+        return read_object(members, policy, inside, json_may != "pair")
     if text.startswith('"'):
         content = read_json(text)
         require(json_may == "any" and type(content) is str)
-        return inside(content, "object")
+        return inside(content, "object", 0)
     if "." in text:
         return read_jws(text, policy)
     require(re.match("[A-Za-z0-9+/_-]", text))
-    return inside(lenient_base64(text), "bare")
+    return inside(lenient_base64(text), "bare", int(json_may == "bare"))
 def read_object(members, policy, inside, is_outer=True):
-    """The one receipt that a JSON object holds."""
+    """The one receipt that a JSON object holds: in the first row that fits."""
     members = {name: value for name, value in members.items() if value is not None}
-    wholes, data, signatures = ([n for n in group if n in members] for group in (WHOLES, DATA_NAMES, SIGNATURE_NAMES))
-    is_nested = is_outer and isinstance(members.get("transaction"), dict)
-    wholes += ["Payload"] if is_outer and type(members.get("Store")) is str and "Payload" in members else []
-    require(len(wholes) + bool(signatures) + is_nested == 1)
-    if is_nested:
+    lasts, data, signatures = ([n for n in group if n in members] for group in (WHOLES[6:], DATA_NAMES, SIGNATURE_NAMES))
+    firsts = [name for name in WHOLES[:6] if is_outer and name in members]
+    is_unity = is_outer and type(members.get("Store")) is str and "Payload" in members
+    if is_outer and not firsts and not signatures and not is_unity and isinstance(members.get("transaction"), dict):
         return read_object(members["transaction"], policy, inside, is_outer=False)
+    wholes = firsts or ([] if signatures else ["Payload"] if is_unity else lasts)
     stated = [members[name] for name in ("signatureAlgorithm", "algorithm") if name in members] or [""]
-    require(wholes or len(data) == len(signatures) == len(stated) == 1)
+    require(len(wholes) == 1 if wholes else len(data) == len(signatures) == len(stated) == 1)
+    require(firsts or signatures or "data" not in members)
     values = [members[wholes[0]]] if wholes else [members[data[0]], members[signatures[0]], stated[0]]
     require(all(type(value) is str for value in values))
-    return inside(*values, "object" if "Payload" in wholes else "none") if wholes else read_signed_data(*values, policy)
-
+    return inside(*values, "pair" if "Payload" in wholes else "none", 0) if wholes else read_signed_data(*values, policy)
 # The values of a valid receipt, and the harness.
 FEATURES = """signed-transaction signed-renewal-info signed-app-transaction signed-notification signed-realtime-request
     app-receipt transaction-receipt google-play-purchase google-play-license huawei-purchase clock wrappers standing

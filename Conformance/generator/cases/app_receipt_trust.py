@@ -899,6 +899,36 @@ def add_chains(suite: Suite) -> None:
         {"trust": [pki.pem(forged[2]), pki.pem(root)]},
         flags=[],
     )
+    for count in (7, 6):
+        namesakes = [cms.encoded(foreign.intermediate.but(serial=2000 + index)) for index in range(count)]
+        roots = [pki.pem(cms.encoded(foreign.root.but(serial=3000 + index))) for index in range(count)]
+        cases.valid(
+            f"after-{count}-intermediates",
+            f"{count} intermediates with the right name and other keys stand before the right one; 8 are tried.",
+            receipt(certificates=(leaf, *namesakes, intermediate, root)),
+            flags=[],
+            importance="medium",
+        )
+        cases.valid(
+            f"after-{count}-roots",
+            f"The policy trusts {count} roots with the right name and other keys before the right one; 8 are tried.",
+            receipt(),
+            None,
+            {"trust": [*roots, pki.pem(root)]},
+            flags=[],
+            importance="medium",
+        )
+    unrelated = [
+        cms.encoded(foreign.intermediate.but(serial=4000 + index, subject=pki.name(f"Unrelated CA {index}")))
+        for index in range(13)
+    ]
+    cases.valid(
+        "sixteen-certificates",
+        "Sixteen certificates are embedded, of which thirteen are on no path.",
+        receipt(certificates=(*unrelated, leaf, intermediate, root)),
+        flags=[],
+        importance="medium",
+    )
     reissued = of.root.but(serial=1000, not_before=pki.NOT_BEFORE + 86_400)
     cases.valid(
         "root-issued-again",

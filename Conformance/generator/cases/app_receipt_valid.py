@@ -12,6 +12,7 @@ import pki
 from cms import BER, DATES, TEST_CERTIFICATE, Cases, attribute, date, number, payload, purchase, receipt, text, values
 from suite import Suite
 
+LAST_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 XCODE_FIELDS = {0: text("Xcode"), 1: None, 18: None, 19: None, 12: date("2025-10-01T10:09:12+0300"), 4: bytes(range(8))}
 XCODE_PURCHASE = {
     1704: date("2025-10-01T10:09:10+0300"),
@@ -206,6 +207,47 @@ def add_attributes(suite: Suite) -> None:
         receipt(payload({2: None}, more=[attribute(2, text("com.example.app"), 2)])),
         importance="medium",
     )
+    numbers = [
+        raw_attribute(kind) for kind in (b"\x80", b"\x00\x80", b"\xff", b"\x00\xff", b"\x7f", b"\x80\x11", b"\x00\x80\x11")
+    ]
+    cases.valid(
+        "numbers-with-signs",
+        "Attributes of the unknown types -128 and 128, -1 and 255, 127, -32751 and 32785: a type is an INTEGER with a sign.",
+        receipt(payload(more=numbers)),
+        importance="medium",
+    )
+    cases.valid(
+        "number-of-known-negative",
+        "An attribute of the unknown type -254, whose last octet is that of the bundle identifier's type, names another app.",
+        receipt(payload(more=[raw_attribute(b"\xff\x02", text("com.example.other"))])),
+        importance="medium",
+    )
+    cases.valid(
+        "version-with-sign",
+        "Attributes of the versions -1, -128, 128 and 2^62; the version has no known meaning.",
+        receipt(
+            payload(
+                more=[
+                    raw_attribute(b"\x00\xc8" + bytes([index]), version=version)
+                    for index, version in enumerate((b"\xff", b"\x80", b"\x00\x80", b"\x40" + bytes(7)))
+                ]
+            )
+        ),
+        importance="medium",
+    )
+    for name, first, second in (
+        ("negative-twice", b"\x80", b"\x80"),
+        ("of-two-octets-twice", b"\x00\x80", b"\x00\x80"),
+        ("of-eight-octets-twice", b"\x40" + bytes(7), b"\x40" + bytes(7)),
+    ):
+        cases.invalid(
+            name,
+            "An attribute of an unknown type occurs twice.",
+            receipt(payload(more=[raw_attribute(first), raw_attribute(second, b"x")])),
+            "malformed",
+            flags=[cms.DUPLICATE],
+            importance="medium",
+        )
     empty = {1708: date(""), 1712: date("")}
     bare = {key: value for key, value in cms.MONTHLY_VALUES.items() if key != "expiresDate"}
     cases.valid(
@@ -234,7 +276,10 @@ def add_attributes(suite: Suite) -> None:
             receipt(payload(purchases=[purchase(changes=changes)])),
             values(transactions=[cms.MONTHLY_VALUES]),
         )
-    for name, quantity in (("large", 2**31), ("eight-octets", 2**63 - 1), ("zero", 0)):
+    for name, quantity in (
+        ("large", 2**31), ("eight-octets", 2**63 - 1), ("zero", 0), ("127", 127), ("128", 128), ("255", 255), ("256", 256),
+        ("negative", -1), ("negative-of-two-octets", -129),
+    ):  # fmt: skip
         cases.valid(
             f"quantity-{name}",
             f"The quantity is {quantity}.",
@@ -285,6 +330,11 @@ def add_attributes(suite: Suite) -> None:
         )
 
 
+def raw_attribute(kind: bytes, value: bytes = b"", version: bytes = b"\1") -> bytes:
+    """An attribute whose type and version are the octets of an INTEGER."""
+    return der.sequence(der.tlv(der.INTEGER, kind), der.tlv(der.INTEGER, version), der.octet_string(value))
+
+
 def in_reverse(*parts: bytes) -> bytes:
     """The purchases in the order of the values that are reported, and the rest the wrong way round."""
     return der.unsorted_set(*sorted(parts, reverse=True))
@@ -301,6 +351,14 @@ def add_dates(suite: Suite) -> None:
         ("offset-half-hour", "2025-10-01T12:39:12+0530", "2025-10-01T07:09:12.000Z"),
         ("offset-unknown", "2025-10-01T07:09:12-00:00", "2025-10-01T07:09:12.000Z"),
         ("offset-across-midnight", "2025-09-30T23:09:12-0800", "2025-10-01T07:09:12.000Z"),
+        ("offset-longest", "2025-10-02T07:08:12+23:59", "2025-10-01T07:09:12.000Z"),
+        ("offset-longest-negative", "2025-09-30T07:10:12-2359", "2025-10-01T07:09:12.000Z"),
+        ("offset-of-an-hour", "2025-10-01T08:09:12+01:00", "2025-10-01T07:09:12.000Z"),
+        ("nine-digits", "2025-10-01T07:09:12.123456789Z", "2025-10-01T07:09:12.123Z"),
+        ("thirty-digits", "2025-10-01T07:09:12.987654321098765432109876543210Z", "2025-10-01T07:09:12.987Z"),
+        ("fraction-and-offset", "2025-10-01T10:09:12.250+03:00", "2025-10-01T07:09:12.250Z"),
+        ("last-second-of-day", "2025-09-30T23:59:59Z", "2025-09-30T23:59:59.000Z"),
+        ("first-second-of-day", "2025-10-01T00:00:00Z", "2025-10-01T00:00:00.000Z"),
         ("leap-day", "2024-02-29T23:59:59Z", "2024-02-29T23:59:59.000Z"),
         ("leap-day-of-a-century", "2000-02-29T00:00:00Z", "2000-02-29T00:00:00.000Z"),
     ):
@@ -313,6 +371,40 @@ def add_dates(suite: Suite) -> None:
             policy,
             importance="medium",
         )
+    last_days = [f"2026-{month:02}-{day}T23:59:59" for month, day in enumerate(LAST_DAYS, 1)]
+    cases.valid(
+        "last-days",
+        "Twelve subscriptions expire on the last days of the months.",
+        receipt(
+            payload(
+                purchases=[
+                    purchase(changes={1703: text(str(index)), 1708: date(f"{day}Z")}) for index, day in enumerate(last_days)
+                ]
+            )
+        ),
+        values(
+            transactions=[
+                {**cms.MONTHLY_VALUES, "transactionId": str(index), "expiresDate": f"{day}.000Z"}
+                for index, day in enumerate(last_days)
+            ]
+        ),
+        importance="medium",
+    )
+    for name, written in (("first-instant", "0000-01-01T00:00:00"), ("leap-day-of-year-0", "0000-02-29T00:00:00")):
+        cases.valid(
+            name,
+            f"The original purchase is of {written}, as some programs write a date that is not set.",
+            receipt(payload(purchases=[purchase(changes={1706: date(f"{written}Z")})])),
+            values(transactions=[{**cms.MONTHLY_VALUES, "originalPurchaseDate": f"{written}.000Z"}]),
+            importance="low",
+        )
+    cases.valid(
+        "last-instant",
+        "The subscription expires in the last second of the year 9999.",
+        receipt(payload(purchases=[purchase(changes={1708: date("9999-12-31T23:59:59Z")})])),
+        values(transactions=[{**cms.MONTHLY_VALUES, "expiresDate": "9999-12-31T23:59:59.000Z"}]),
+        importance="medium",
+    )
     cases.valid(
         "expiry-in-4001",
         "The subscription expires in the year 4001.",
@@ -359,6 +451,31 @@ def add_dates(suite: Suite) -> None:
         ("nul", "2025-10-01T07:09:12Z\0"),
         ("two-digit-year", "25-10-01T07:09:12Z"),
         ("two-zones", "2025-10-01T07:09:12Z+00:00"),
+        ("century-no-digit", "1:25-10-01T07:09:12Z"),
+        ("year-no-digit", "200A-10-01T07:09:12Z"),
+        ("month-no-digit", "2025-0:-01T07:09:12Z"),
+        ("day-no-digit", "2025-09-0:T07:09:12Z"),
+        ("hour-no-digit", "2025-10-01T0;:09:12Z"),
+        ("minute-no-digit", "2025-10-01T07:0?:12Z"),
+        ("second-no-digit", "2025-10-01T07:09:0:Z"),
+        ("day-0", "2025-10-00T07:09:12Z"),
+        ("day-30-in-february", "2024-02-30T07:09:12Z"),
+        ("day-31-in-april", "2025-04-31T07:09:12Z"),
+        ("day-31-in-september", "2025-09-31T07:09:12Z"),
+        ("date-slashes", "2025/10/01T07:09:12Z"),
+        ("date-second-slash", "2025-10/01T07:09:12Z"),
+        ("time-points", "2025-10-01T07.09.12Z"),
+        ("time-second-hyphen", "2025-10-01T07:09-12Z"),
+        ("offset-minutes-60", "2025-10-01T10:09:12+02:60"),
+        ("offset-no-digit", "2025-10-01T10:09:12+0/:00"),
+        ("offset-three-digits", "2025-10-01T10:09:12+3:00"),
+        ("offset-colon-misplaced", "2025-10-01T10:09:12+030:0"),
+        ("offset-with-seconds", "2025-10-01T10:09:12+03:00:00"),
+        ("offset-without-sign", "2025-10-01T07:09:12 03:00"),
+        ("fraction-without-zone", "2025-10-01T07:09:12.5"),
+        ("long-fraction-without-zone", "2025-10-01T07:09:12.123456789"),
+        ("fraction-sign", "2025-10-01T07:09:12.+5Z"),
+        ("fraction-two-points", "2025-10-01T07:09:12.5.5Z"),
     ):
         cases.invalid(
             f"creation-{name}",

@@ -193,6 +193,15 @@ def add_forgeries(cases: Cases) -> None:
     cases.refuse("signature::rsa-flipped-bit", "The last bit of the issuer's RSA signature is flipped.",
                  revocation_list(by=rsa.intermediate, change_signature=flipped), "signature-mismatch", FORGED,
                  certificate=rsa.leaf, issuer=rsa.intermediate, importance="critical")  # fmt: skip
+    cases.refuse("signature::rsa-md5", "The issuer signs with MD5, of which anybody makes two lists with one digest.",
+                 revocation_list(by=rsa.intermediate, algorithm="rsa-md5"), "signature-mismatch", FORGED,
+                 certificate=rsa.leaf, issuer=rsa.intermediate, importance="critical")  # fmt: skip
+    cases.refuse("signature::rsa-md5-revoked", "The issuer signs with MD5, and the certificate is in the list.",
+                 revocation_list(entry(3), by=rsa.intermediate, algorithm="rsa-md5"), "signature-mismatch", FORGED,
+                 certificate=rsa.leaf, issuer=rsa.intermediate)  # fmt: skip
+    cases.accept("signature::rsa-sha512", "The issuer signs with RSA and SHA-512.",
+                 revocation_list(by=rsa.intermediate, algorithm="rsa-sha512"),
+                 certificate=rsa.leaf, issuer=rsa.intermediate, importance="medium")  # fmt: skip
     cases.either("signature::rsa-sha1", "The issuer signs with SHA-1: nobody else chooses what is in a list.",
                  revocation_list(by=rsa.intermediate, algorithm="rsa-sha1"),
                  certificate=rsa.leaf, issuer=rsa.intermediate)  # fmt: skip
@@ -237,6 +246,18 @@ def add_scopes(cases: Cases) -> None:
          {"certificate": pointed}),
         ("longer-address", "The address of the list begins with that of the certificate.",
          of_scope(scope(FIRST + "/2")), {"certificate": pointed}),
+        ("relative-name", "The list is published under a name relative to its issuer's, and the certificate has an address.",
+         of_scope(revocation.relative_scope("List 1")), {"certificate": pointed}),
+        ("other-scheme", "The address of the list has another scheme than that of the certificate.",
+         of_scope(scope(FIRST.replace("http:", "https:"))), {"certificate": pointed}),
+        ("other-case", "The address of the list has a path in capitals, and that of the certificate has not.",
+         of_scope(scope(FIRST.rpartition("/")[0] + "/" + FIRST.rpartition("/")[2].upper())), {"certificate": pointed}),
+        ("shorter-address", "The address of the certificate begins with that of the list.", of_scope(scope(FIRST[:-1])),
+         {"certificate": pointed}),
+        ("attributes-not-critical", "The list is of attribute certificates alone, which it says in an extension that is not "
+         "critical.", of_scope(scope(attributes=True, critical=False)), {}),
+        ("reasons-and-address", "The list is published where the certificate says, and has revocations for compromised keys "
+         "alone.", of_scope(scope(FIRST, reasons=COMPROMISE)), {"certificate": pointed}),
         ("other-address-of-users", "The list is published at another address, and of certificates that are no authorities.",
          of_scope(scope(SECOND, users=True)), {"certificate": pointed}),
         ("some-reasons", "The list has revocations for compromised keys alone.", of_scope(scope(reasons=COMPROMISE)), {}),

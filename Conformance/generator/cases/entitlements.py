@@ -82,14 +82,14 @@ class Sets:
 
     def orders(
         self, name: str, description: str, receipts: list[str], at: int, *lines: Line, orders: str = "in-order reversed",
-        flags: tuple = (),
+        flags: tuple = (), policy: dict | None = None,
     ) -> None:  # fmt: skip
         """A case for each order of arrival, all with the same result."""
         for order in orders.split():
             marks = [*flags, *([] if order == "in-order" else [ORDER])]
             self.one(
                 f"{name}::{order}", f"{description} {ORDERS[order]}", fold.arranged(order, receipts), at, *lines, flags=marks,
-                importance="critical" if TAKEN_BACK in flags or order != "in-order" else "high",
+                policy=policy, importance="critical" if TAKEN_BACK in flags or order != "in-order" else "high",
             )  # fmt: skip
 
 
@@ -138,6 +138,7 @@ def add(suite: Suite) -> None:
     sets = Sets(suite)
     parts = (
         periods, billing, outdated_failures, refunds, changes, products, restored, late_news, forged, foreign, parts_alone,
+        ties, withdrawals, bought_again, keys,
     )  # fmt: skip
     for part in parts:
         part(sets)
@@ -635,3 +636,192 @@ def parts_alone(sets: Sets) -> None:
         "history-and-notification", "A notification of the purchase, and a signed transaction of the second period.",
         [bought(), second], EXPIRES + DAY, Line("active", SECOND_END), orders="in-order reversed",
     )  # fmt: skip
+
+
+def ties(sets: Sets) -> None:
+    """Which of two transactions is the latest: the first difference decides."""
+    late, early = EXPIRES + 10 * DAY, EXPIRES - 10 * DAY
+    stated = {"revocationDate": SIGNED + HOUR}
+    table = [
+        ("purchase-date", "The later purchase counts, by a millisecond, whatever the numbers and the signing say.",
+         transaction(expiresDate=late, transactionId=THIRD_ID, signedDate=SIGNED + 2 * HOUR),
+         transaction(expiresDate=early, purchaseDate=PURCHASED + 1), Line("active", early)),
+        ("purchase-date-unstated", "A transaction that does not state when it was made is the lowest.",
+         transaction(purchaseDate=None, transactionId=THIRD_ID, signedDate=SIGNED + 2 * HOUR), transaction(expiresDate=early),
+         Line("active", early)),
+        ("number", "Of two purchases of one instant that of the greater number counts, whatever the signing says.",
+         transaction(expiresDate=late, signedDate=SIGNED + 2 * HOUR), transaction(expiresDate=early, transactionId=SECOND_ID),
+         Line("active", early)),
+        ("longer-number", "A number of ten digits is greater than one of nine, whatever they begin with.",
+         transaction(expiresDate=late, transactionId="999999999"), transaction(expiresDate=early, transactionId="1000000000"),
+         Line("active", early)),
+        ("signing", "What was signed a millisecond later counts.", transaction(expiresDate=late),
+         transaction(expiresDate=early, signedDate=SIGNED + 1), Line("active", early)),
+        ("signing-after-refund", "A refund that a transaction signed later does not state any more.", transaction(**stated),
+         transaction(signedDate=SIGNED + 1), Line("active")),
+        ("revocation", "Of two that were signed in one instant the one with a refund counts.",
+         transaction(expiresDate=late, isUpgraded=True), transaction(expiresDate=early, **stated), Line("refunded", early)),
+        ("later-revocation", "Of two that were signed in one instant the one with the later refund counts, which is to come.",
+         transaction(expiresDate=late, **stated), transaction(expiresDate=early, revocationDate=SIGNED + 2 * DAY),
+         Line("active", early)),
+        ("upgrade", "Of two that were signed in one instant the one that was replaced counts.", transaction(expiresDate=late),
+         transaction(expiresDate=early, isUpgraded=True), Line("upgraded", early)),
+        ("end", "Of two that were signed in one instant the one that ends later counts.", transaction(expiresDate=early),
+         transaction(expiresDate=late), Line("active", late)),
+        ("end-unstated", "Of two that were signed in one instant one states an end, which counts.",
+         single(NON_RENEWING), single(NON_RENEWING, expiresDate=late), Line("active", late, COINS)),
+    ]  # fmt: skip
+    for name, description, lower, higher, line in table:
+        sets.orders(f"tie::{name}", description, [jws(lower), jws(higher)], at(SIGNED + DAY), line)
+    grace = {"isInBillingRetryPeriod": True, "gracePeriodExpiresDate": EXPIRES + 6 * DAY, "signedDate": EXPIRES}
+    failed, over = (
+        notification("DID_FAIL_TO_RENEW", None, EXPIRES + MINUTE, transaction(), renewal(**grace | changes), name=str(changes))
+        for changes in ({}, {"signedDate": EXPIRES + 1, "isInBillingRetryPeriod": False})
+    )
+    sets.orders(
+        "tie::renewal-info", "Of two renewal informations that which was signed a millisecond later counts.", [failed, over],
+        EXPIRES + DAY, Line("expired"),
+    )  # fmt: skip
+    failed_later = notification("DID_FAIL_TO_RENEW", None, EXPIRES + MINUTE, transaction(),
+                                renewal(**grace | {"signedDate": EXPIRES + 2}))  # fmt: skip
+    sets.orders(
+        "tie::renewal-info-in-grace-period", "Renewal information that was signed a millisecond later begins a grace period.",
+        [over, failed_later], EXPIRES + DAY, Line("in-grace-period"),
+    )  # fmt: skip
+    sets.one(
+        "billing-retry::second-before-60-days", "The App Store tries to charge for 60 days, of which one second is left.",
+        [failing("DID_FAIL_TO_RENEW", None, EXPIRES + MINUTE)], EXPIRES + 60 * DAY - SECOND, Line("in-billing-retry"),
+    )  # fmt: skip
+    sets.one(
+        "billing-retry::unstated", "Nothing says whether the charge is being retried, and the grace period is over.",
+        [failing("DID_FAIL_TO_RENEW", "GRACE_PERIOD", EXPIRES, isInBillingRetryPeriod=None,
+                 gracePeriodExpiresDate=EXPIRES + DAY)],
+        EXPIRES + DAY, Line("expired"),
+    )  # fmt: skip
+
+
+def withdrawals(sets: Sets) -> None:
+    """What a notification of a refund, or of its reversal, says of a transaction that does not state it."""
+    first, second = transaction(), period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND)
+    shared = transaction(inAppOwnershipType="FAMILY_SHARED")
+    day, now = SIGNED + DAY, SIGNED + 5 * DAY
+
+    def told(kind: str, signed: int, payload: dict = first) -> str:
+        return notification(kind, None, signed, payload)
+
+    def stating(date: int, **changes) -> dict:
+        return transaction(**({"revocationDate": date, "signedDate": date} | changes))
+
+    active, refunded, revoked = (Line(state) for state in ("active", "refunded", "revoked"))
+    reversed_then = "The refund was taken back in the millisecond"
+    table = [
+        ("unstated", "The store announces a refund that no transaction states.", [jws(first), told("REFUND", day)], refunded),
+        ("signed-at-that-time", "A transaction that was signed in the millisecond of the refund does not state it yet.",
+         [told("REFUND", day), jws(transaction(signedDate=day))], refunded),
+        ("signed-later", "A transaction that was signed a millisecond after the refund does not state it any more.",
+         [told("REFUND", day), jws(transaction(signedDate=day + 1))], active),
+        ("refund-and-revoke", "A refund and the end of sharing were announced in one millisecond.",
+         [told("REFUND", day), told("REVOKE", day)], revoked),
+        ("refund-after-revoke", "A refund was announced a millisecond after the end of sharing.",
+         [told("REVOKE", day), told("REFUND", day + 1)], refunded),
+        ("revoke-after-refund", "The end of sharing was announced a millisecond after a refund.",
+         [told("REFUND", day), told("REVOKE", day + 1)], revoked),
+        ("reversed-at-that-time", f"{reversed_then} of the refund.",
+         [jws(stating(day)), told("REFUND_REVERSED", day)], active),
+        ("reversed-before", f"{reversed_then} before the refund that the transaction states.",
+         [jws(stating(day)), told("REFUND_REVERSED", day - 1)], refunded),
+        ("reversed-at-announcement", f"{reversed_then} of its announcement.",
+         [jws(stating(day)), told("REFUND", day + HOUR), told("REFUND_REVERSED", day + HOUR)], active),
+        ("reversed-before-announcement", f"{reversed_then} before another announcement of it.",
+         [jws(stating(day)), told("REFUND", day + HOUR), told("REFUND_REVERSED", day + HOUR - 1)], refunded),
+        ("reversed-after-reversal", "Of two reversals the later one counts.",
+         [jws(stating(day)), told("REFUND_REVERSED", day - HOUR), told("REFUND_REVERSED", day + HOUR)], active),
+        ("type-of-transaction", "The end of sharing was announced, and the transaction states the type of a refund.",
+         [jws(stating(day, revocationType="REFUND_FULL")), told("REVOKE", day)], refunded),
+        ("sharing-by-type", "A refund was announced, and the transaction states that sharing ended.",
+         [jws(stating(day, revocationType="FAMILY_REVOKE")), told("REFUND", day)], revoked),
+        ("kind-of-announcement", "A shared transaction states no type, and a refund was announced.",
+         [jws(shared | {"revocationDate": day, "signedDate": day}), told("REFUND", day, shared)], refunded),
+        ("shared-alone", "A shared transaction states no type, and nothing was announced.",
+         [jws(shared | {"revocationDate": day, "signedDate": day})], revoked),
+        ("revoke-of-buyer", "The transaction states no type and the buyer, and the end of sharing was announced.",
+         [jws(stating(day)), told("REVOKE", day)], revoked),
+        ("declined", "A refund was declined after another one.", [told("REFUND", day), told("REFUND_DECLINED", day + HOUR)],
+         refunded),
+        ("asked-later", "The customer asks for a refund after one was taken back.",
+         [told("REFUND", day), told("REFUND_REVERSED", day + HOUR), told("CONSUMPTION_REQUEST", day + 2 * HOUR)], active),
+    ]  # fmt: skip
+    for name, description, receipts, line in table:
+        flags = () if line is active else (TAKEN_BACK,)
+        sets.orders(f"withdrawal::{name}", description, receipts, now, line, flags=flags)
+    later = EXPIRES + 3 * DAY
+    table = [
+        ("of-first-period", "The store announces a refund of the first period, in the second one.",
+         [jws(second), told("REFUND", EXPIRES + DAY)], Line("active", SECOND_END)),
+        ("of-both-periods", "The store announces a refund of the second period, and later of the first one.",
+         [jws(second), told("REFUND", EXPIRES + DAY, second), told("REFUND", EXPIRES + 2 * DAY)],
+         Line("refunded", SECOND_END)),
+        ("reversal-of-first-period", "The second period was refunded, and later a refund of the first one was taken back.",
+         [jws(second), told("REFUND", EXPIRES + DAY, second), told("REFUND_REVERSED", EXPIRES + 2 * DAY)],
+         Line("refunded", SECOND_END)),
+        ("reversal-of-both-periods", "A refund of the second period was taken back, and later one of the first.",
+         [jws(second), told("REFUND", EXPIRES + DAY, second), told("REFUND_REVERSED", EXPIRES + DAY + HOUR, second),
+          told("REFUND_REVERSED", EXPIRES + 2 * DAY)], Line("active", SECOND_END)),
+    ]  # fmt: skip
+    for name, description, receipts, line in table:
+        flags = (TAKEN_BACK,) if line.state == "refunded" else ()
+        sets.orders(f"withdrawal::{name}", description, receipts, later, line, orders="in-order reversed rotated", flags=flags)
+
+
+def bought_again(sets: Sets) -> None:
+    """What renews is another purchase in each period; all transactions of anything else are one, until it is bought again."""
+    day, now = SIGNED + DAY, SIGNED + 5 * DAY
+
+    def pair(kind: str | None, bought: int, signed: int) -> list[str]:
+        """A purchase, the refund that is announced of it, and a transaction of another date."""
+        first = single(NON_CONSUMABLE, type=kind)
+        again = first | {"transactionId": SECOND_ID, "purchaseDate": bought, "signedDate": signed}
+        return [jws(first), notification("REFUND", None, day, first), jws(again)]
+
+    active, refunded = (Line(state, None, COINS) for state in ("active", "refunded"))
+    for name, description, receipts, line in [
+        ("restored", "A product was restored before it was refunded.", pair(NON_CONSUMABLE, day - HOUR, day - HOUR), refunded),
+        ("restored-type-unknown", "A product of a type that nobody knows was restored before it was refunded.",
+         pair("Something New", day - HOUR, day - HOUR), refunded),
+        ("restored-non-renewing", "A subscription that does not renew was restored before it was refunded.",
+         pair(NON_RENEWING, day - HOUR, day - HOUR), refunded),
+        ("restored-type-unstated", "A purchase that states no type may be a period: another one was refunded.",
+         pair(None, day - HOUR, day - HOUR), active),
+        ("restored-in-that-millisecond", "A product was restored in the millisecond of the refund.",
+         pair(NON_CONSUMABLE, day, day), refunded),
+        ("bought-later", "A product was bought a millisecond after the refund, in a transaction that was signed before.",
+         pair(NON_CONSUMABLE, day + 1, day - 1), active),
+        ("signed-later", "A product was restored before the refund, in a transaction that was signed a millisecond after it.",
+         pair(NON_CONSUMABLE, day - HOUR, day + 1), active),
+    ]:  # fmt: skip
+        sets.orders(
+            f"bought-again::{name}", description, receipts, now, line, orders="in-order reversed rotated",
+            flags=(TAKEN_BACK,) if line is refunded else (),
+        )  # fmt: skip
+
+
+def keys(sets: Sets) -> None:
+    """What is one purchase line: app, environment by its word, and original transaction."""
+    second = period(SECOND_ID, EXPIRES, SECOND_END, EXPIRES + SECOND)
+    now, other = EXPIRES + DAY, "com.example.other"
+    sets.orders(
+        "key::volume-purchase", "Production and volume purchases of production are one environment.",
+        [jws(transaction()), jws(second | {"environment": "ProductionVPP"})], now, Line("active", SECOND_END),
+    )  # fmt: skip
+    for name, description, changes, lines, policy in [
+        ("other-app", "Two apps have the same numbers.", {"bundleId": other, "productId": "com.example.other.monthly"},
+         (Line("expired"), Line("active", SECOND_END, "com.example.other.monthly")), {"bundleIds": [APP, other]}),
+        ("other-case", "Two apps have names that differ in case.", {"bundleId": APP.upper(), "productId": YEARLY},
+         (Line("expired"), Line("active", SECOND_END, YEARLY)), {"bundleIds": [APP, APP.upper()]}),
+        ("other-original", "Two original transactions differ in a zero in front.", {"originalTransactionId": f"0{ORIGINAL}"},
+         (Line("expired"), Line("active", SECOND_END, original=f"0{ORIGINAL}")), {}),
+    ]:  # fmt: skip
+        sets.orders(f"key::{name}", description, [jws(transaction()), jws(second | changes)], now, *lines, policy=policy)
+    unnamed = {name: value for name, value in transaction().items() if name != "originalTransactionId"}
+    sets.one("key::original-unstated", "A transaction that names no original transaction is of no line.",
+             [jws(unnamed), jws(second)], now, Line("active", SECOND_END), importance="medium")  # fmt: skip

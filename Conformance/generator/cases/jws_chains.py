@@ -240,6 +240,22 @@ def add_trust(cases: Cases) -> None:
     for name, word, trust in [("second", "second", roots), ("first", "first", roots[::-1])]:
         cases.accept(f"chain::{name}-of-two-roots", f"The policy trusts two roots of one name, and the {word} is that of the "
                      "chain.", policy={"trust": trust})  # fmt: skip
+    own_root = pki.pem(root)
+    for name, text, trust in [
+        ("crlf", "lines that end with CR LF", own_root.replace("\n", "\r\n")),
+        ("space-after-begin", "a space and a tab after the line BEGIN",
+         own_root.replace("CERTIFICATE-----\n", "CERTIFICATE----- \t\n", 1)),
+        ("tab-after-end", "a tab after the line END", own_root.rstrip("\n") + "\t\n"),
+        ("text-before", "a line of text before the block", f"subject=Conformance Root CA\n{own_root}"),
+        ("text-like-begin", "a line before the block that begins like it and is none",
+         f"-----BEGIN of the trusted roots\n{own_root}"),
+        ("text-like-end", "a line after the block that begins like its end and is none",
+         f"{own_root}-----END of the trusted roots\n"),
+        ("text-between", "another root and a line of text before the block", f"{roots[0]}\nThe root of the suite:\n{own_root}"),
+        ("without-last-line-feed", "no line end after the block", own_root.rstrip("\n")),
+    ]:  # fmt: skip
+        cases.accept(f"chain::trust-{name}", f"The root of the policy is in PEM, with {text} (RFC 7468 sections 2 and 3).",
+                     policy={"trust": [trust]}, importance="low")  # fmt: skip
     reissued = base.root.but(serial=77, not_before=pki.NOT_BEFORE + 86_400, not_after=pki.NOT_AFTER)
     cases.accept("chain::reissued-root", "The root in the header has the name and key of the trusted one, and another serial "
                  "number and validity.", receipt=jws.compact(sample, chain=[leaf, intermediate, reissued.encoded()]),

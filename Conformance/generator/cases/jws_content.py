@@ -36,6 +36,54 @@ def add(suite: suites.Suite) -> None:
     add_app_transactions(apps)
     add_realtime_requests(requests)
     add_bombs(transactions)
+    for cases in (transactions, renewals, apps, requests):
+        add_single_members(cases)
+    for cases in (transactions, apps):
+        add_reached_limits(cases)
+
+
+def add_reached_limits(cases: Cases) -> None:
+    """What is within the limits of the specification must be read."""
+    sample = cases.kind.sample
+    arrays, objects = "[" * 31 + "]" * 31, '{"a":' * 30 + "{}" + "}" * 30
+    for name, text, payload, head in [
+        ("nested-32", "A value that nobody knows is nested 31 arrays deep, so that there are 32 levels.",
+         with_text(sample, f'"novelty":{arrays}'), None),
+        ("nested-32-objects", "A value that nobody knows is nested 31 objects deep, so that there are 32 levels.",
+         with_text(sample, f'"novelty":{objects}'), None),
+        ("nested-32-twice", "Two values that nobody knows are nested 31 arrays deep each.",
+         with_text(sample, f'"novelty":{arrays},"another":[{"[" * 30}{"]" * 30}]'), None),
+        ("nested-32-in-header", "A value of the header that nobody knows is nested 31 arrays deep.", sample,
+         with_text(header(), f'"novelty":{arrays}')),
+        ("brackets-in-text", "A text that nobody knows has a hundred opening brackets, which nest nothing.",
+         with_text(sample, f'"novelty":"{"[{" * 50}"'), None),
+        ("date-of-64-characters", "The signing date has 64 characters, most of them zeros after the point.",
+         jws.member(sample).replace(f'"{cases.kind.date}":{SIGNED}', f'"{cases.kind.date}":{SIGNED}.{"0" * 50}'), None),
+        ("date-with-exponent", "The signing date has an exponent.",
+         jws.member(sample).replace(f'"{cases.kind.date}":{SIGNED}', f'"{cases.kind.date}":{SIGNED // 1000}e3'), None),
+        ("date-with-signed-exponent", "The signing date has a fraction, and an exponent with a sign.",
+         jws.member(sample).replace(f'"{cases.kind.date}":{SIGNED}', f'"{cases.kind.date}":0.{SIGNED}E+13'), None),
+    ]:  # fmt: skip
+        cases.accept(f"reached::{name}", text, receipt=jws.compact(payload, head), importance="medium", flags=[SPELLING])
+
+
+def add_single_members(cases: Cases) -> None:
+    """A payload whose kind one member alone tells, beside members that nobody knows and that are of another kind's name."""
+    kind = cases.kind
+    evaluated = {"time": "evaluation"}
+    for name, policy in {
+        "signed-transaction": [],
+        "signed-renewal-info": [("autoRenewProductId", {}), ("autoRenewStatus", {})],
+        "signed-app-transaction": [("receiptCreationDate", evaluated)],
+        "signed-realtime-request": [],
+    }[kind.name]:
+        cases.accept(f"valid::without-{suites.kebab(name)}", f"{name} is missing, and another member tells the kind.",
+                     kind.payload({name: ABSENT}), policy=policy, importance="medium", flags=[FORWARD])  # fmt: skip
+    if kind.name != "signed-realtime-request":
+        for name, value in [("userLocale", "en-US"), ("requestIdentifier", "5f1f7b43-7d0e-4c2b-8f7e-0d9a6c3e1b22")]:
+            cases.accept(f"valid::with-{suites.kebab(name)}", f"It has {name}, which nobody knows in this kind, and which "
+                         "tells a realtime request together with another member alone.",
+                         kind.payload({name: value}), importance="medium", flags=[FORWARD])  # fmt: skip
 
 
 def escaped(text: str) -> str:
@@ -79,6 +127,11 @@ def add_of_every_kind(cases: Cases) -> None:
         ("header-unknown", "The header has a member that nobody knows, which must be ignored.", header(novelty={"a": [1]})),
         ("header-other-order", "In the header x5c precedes alg.", {"x5c": chain, "alg": "ES256"}),
         ("header-indented", "The header is indented.", json.dumps(header(), indent=2)),
+        ("header-after-space", "A space precedes the header's brace.", " " + jws.member(header())),
+        ("header-after-tab", "A tab precedes the header's brace.", "\t" + jws.member(header())),
+        ("header-after-line-feed", "A line feed precedes the header's brace.", "\n" + jws.member(header())),
+        ("header-after-carriage-return", "A carriage return precedes the header's brace.", "\r" + jws.member(header())),
+        ("header-before-white-space", "White space follows the header's last brace.", jws.member(header()) + " \r\n\t"),
         ("header-escaped", "In the header names and values are escaped.",
          f'{{"{escaped("alg")}":"{escaped("ES256")}","x5c":{jws.member(chain)}}}'),
         ("header-escaped-slashes", "In the header the slashes of base64 are escaped, as some encoders write them.",

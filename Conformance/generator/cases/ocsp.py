@@ -293,6 +293,10 @@ def add_forgeries(cases: Cases) -> None:
     for name, text, answer, of, reason in [
         ("rsa-sha1", "The issuer signs with RSA and SHA-1.", response(of=rsa(), algorithm="rsa-sha1"), rsa(),
          "signature-mismatch"),
+        ("rsa-md5", "The issuer signs with RSA and MD5.", response(of=rsa(), algorithm="rsa-md5"), rsa(),
+         "signature-mismatch"),
+        ("delegate-certificate-rsa-md5", "The responder's certificate is signed with RSA and MD5.",
+         delegated(revocation.responder(rsa(), algorithm="rsa-md5"), single(own(rsa()))), rsa(), "wrong-signer"),
         ("ecdsa-sha1", "The issuer signs with ECDSA and SHA-1.", response(algorithm="ecdsa-sha1"), authority(),
          "signature-mismatch"),
         ("delegate-ecdsa-sha1", "A responder signs with ECDSA and SHA-1.", delegated(algorithm="ecdsa-sha1"), authority(),

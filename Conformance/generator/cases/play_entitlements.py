@@ -725,6 +725,31 @@ def replaced(sets: Sets) -> None:
         [bought, other(), subscription(at + HOUR, line(renews=False), state="CANCELED")], at + DAY, old, new,
         orders="in-order reversed rotated", flags=(REPLACED,), importance="critical",
     )  # fmt: skip
+    for name, description, when, line_of_old in (
+        ("at-the-instant", "A subscription is replaced at this instant.", at, old),
+        ("second-before", "A subscription is replaced in a second.", at - SECOND, Line("active")),
+    ):
+        sets.orders(f"replaced::{name}", description, [bought, other()], when, line_of_old, new, flags=(REPLACED,),
+                    importance="critical")  # fmt: skip
+    on_hold = subscription(START + HOUR, line(), state="ON_HOLD")
+    forgotten = refusal("subscriptionsv2.get", at + HOUR, 410, "purchaseTokenNoLongerValid")
+    for name, description, more, line_of_old in (
+        ("on-hold", "A subscription that was on hold was replaced by another one.", [on_hold], old),
+        ("gone", "A subscription was replaced by another one, and its token is no longer valid.", [forgotten], old),
+        ("refunded", "A subscription was replaced by another one, and refunded.",
+         [voided(at + 2 * HOUR, void(at + HOUR))], Line("refunded", (Item(voided=at + HOUR),))),
+        ("order-of-the-other-voided", "A subscription was replaced by another one, whose order is listed under its token.",
+         [voided(at + 2 * HOUR, void(at + HOUR, OTHER_ORDER))], old),
+    ):  # fmt: skip
+        sets.orders(f"replaced::{name}", description, [bought, *more, other()], at + DAY, line_of_old, new, flags=(REPLACED,),
+                    orders="in-order reversed rotated", importance="critical")  # fmt: skip
+    for name, state in (("canceled", "CANCELED"), ("in-grace-period", "IN_GRACE_PERIOD"), ("on-hold-itself", "ON_HOLD")):
+        word = {"canceled": "active", "on-hold-itself": "on-hold"}.get(name, name)
+        sets.orders(
+            f"replaced::by-{name}", f"A subscription was replaced by one that is in the state {state} now.",
+            [bought, other(state)], at + DAY, old, Line(word, (Item(YEARLY, OTHER_ORDER, year),), OTHER_TOKEN),
+            flags=(REPLACED,), importance="critical",
+        )  # fmt: skip
     sets.one("replaced::unknown", "A subscription replaced one about which Google was never asked.", [other()], at + DAY, new,
              flags=(REPLACED,))  # fmt: skip
     sets.orders(
@@ -750,6 +775,25 @@ def gone(sets: Sets) -> None:
             Line("expired"), orders="in-order reversed repeated", flags=(GONE, NO_ACCESS), importance="critical",
         )  # fmt: skip
     sets.one("gone::never-known", "Google does not know the token.", [forgotten], at + DAY, flags=(GONE,))
+    bought, end = subscription(START + MINUTE, line()), at + 30 * DAY
+    # The last answer, and when Google said that it does not know the token.
+    last = subscription(at, line(end=end))
+    for name, description, when, status, state in (
+        ("at-that-instant", "Google did not know the token at the instant of the last answer.", at, 410, "expired"),
+        ("before-last-answer", "Google did not know the token a millisecond before the last answer.", at - 1, 410, "active"),
+        ("after-last-answer", "Google did not know the token a millisecond after the last answer.", at + 1, 410, "expired"),
+        ("not-found", "Google answered after the last answer that there is no such token.", at + 1, 404, "expired"),
+        ("unavailable", "Google did not answer after the last answer.", at + 1, 503, "active"),
+    ):
+        sets.orders(
+            f"gone::{name}", description, [bought, last, refusal("subscriptionsv2.get", when, status, "tokenState")], at + DAY,
+            Line(state, (Item(end=end),)), flags=(GONE,), importance="critical" if state == "expired" else "high",
+        )  # fmt: skip
+    sets.orders(
+        "gone::refunded", "A subscription was refunded, and its token is no longer valid.",
+        [bought, voided(START + 2 * HOUR, void(START + HOUR)), forgotten], at + DAY,
+        Line("refunded", (Item(voided=START + HOUR),)), flags=(GONE, VOIDED), importance="critical",
+    )  # fmt: skip
 
 
 def accounts(sets: Sets) -> None:

@@ -175,6 +175,20 @@ def add_syntax(suite: Suite) -> None:
         values(productId="münzen"),
         importance="medium",
     )
+    for name, what, escaped, product in (
+        ("surrogate-pair", "a character beyond 16 bits as a pair of surrogates", "\\Ud83d\\Ude00", "\U0001f600"),
+        ("first-surrogate-pair", "the first character beyond 16 bits", "\\Ud800\\Udc00", "\U00010000"),
+        ("last-surrogate-pair", "the last character of Unicode", "\\Udbff\\Udfff", "\U0010ffff"),
+        ("before-surrogates", "the last character before the surrogates", "\\Ud7ff", "\ud7ff"),
+        ("after-surrogates", "the first character after the surrogates, with capital digits", "\\UE000", "\ue000"),
+    ):
+        cases.valid(
+            name,
+            f"A product ID holds {what}.",
+            receipt(info({"product-id": None}, f'\t"product-id" = "{escaped}";\n')).text(),
+            values(productId=product),
+            importance="low",
+        )
     cases.valid(
         "utf8",
         "A product ID holds a letter in UTF-8.",
@@ -238,6 +252,19 @@ def add_syntax(suite: Suite) -> None:
         ("escape-unknown", "A value has an escape that does not exist.", sample.replace('"100"', '"1\\x00"')),
         ("escape-cut", "A value ends within a \\U.", sample.replace('"100"', '"\\U00"')),
         ("surrogate-alone", "A value has half a surrogate pair.", sample.replace('"100"', '"\\Ud83d"')),
+        ("surrogate-trail-alone", "A value has the second half of a surrogate pair.", sample.replace('"100"', '"\\Ude00"')),
+        ("surrogates-swapped", "A value has a surrogate pair whose halves are exchanged.",
+         sample.replace('"100"', '"\\Ude00\\Ud83d"')),
+        ("surrogate-twice", "A value has the first half of a surrogate pair twice.",
+         sample.replace('"100"', '"\\Ud83d\\Ud83d"')),
+        ("surrogate-and-letter", "A letter, escaped, follows half a surrogate pair.",
+         sample.replace('"100"', '"\\Ud83d\\U0041"')),
+        ("surrogate-before-letter", "A letter follows half a surrogate pair.", sample.replace('"100"', '"\\Ud83dA"')),
+        ("surrogate-before-escape", "Another escape follows half a surrogate pair.",
+         sample.replace('"100"', '"\\Ud83d\\n1234"')),
+        ("surrogate-after-pair", "Half a surrogate pair follows a whole one.",
+         sample.replace('"100"', '"\\Ud83d\\Ude00\\Ude00"')),
+        ("escape-no-digit", "A \\U has a letter that is no digit.", sample.replace('"100"', '"\\U00g0"')),
         ("array", "The list is an array.", "( " + ", ".join(plist.quoted(value) for value in entries.values()) + " )"),
         (
             "json",
@@ -1008,6 +1035,43 @@ def add_dates(suite: Suite) -> None:
             "purchase-date",
         ),
         ("expires-text", "The expiration date is a text", {"expires-date": "never"}, "expires-date"),
+        (
+            "month-no-digit",
+            "The text has a colon in its month",
+            {"purchase-date": "2025-0:-01 07:09:10 Etc/GMT"},
+            "purchase-date",
+        ),
+        (
+            "day-no-digit",
+            "The text has a semicolon in its day",
+            {"purchase-date": "2025-10-0; 07:09:10 Etc/GMT", "purchase-date-ms": None},
+            "purchase-date",
+        ),
+        (
+            "letter-between",
+            "The text has a T between date and time",
+            {"purchase-date": "2025-10-01T07:09:10 Etc/GMT"},
+            "purchase-date",
+        ),
+        ("zone-utc", "The text has the time zone Etc/UTC", {"purchase-date": "2025-10-01 07:09:10 Etc/UTC"}, "purchase-date"),
+        (
+            "zone-lower-case",
+            "The text has its time zone in small letters",
+            {"purchase-date": "2025-10-01 07:09:10 etc/gmt"},
+            "purchase-date",
+        ),
+        (
+            "text-before",
+            "Another text stands before the date",
+            {"purchase-date": "at 2025-10-01 07:09:10 Etc/GMT"},
+            "purchase-date",
+        ),
+        (
+            "day-31-in-september",
+            "The text has the 31st of September",
+            {"original-purchase-date": "2025-09-31 07:09:10 Etc/GMT", "original-purchase-date-ms": None},
+            "original-purchase-date",
+        ),
     ):
         cases.invalid(name, f"{what}.", receipt(info(changes)).text(), "malformed", place=f'key "{key}"', importance="medium")
 

@@ -110,6 +110,20 @@ def right(witness: Witness) -> None:
     witness.add("right::large", "A log of more records than 32 bits count.", body(first[0], large.consistency(first[0]), note),
                 "valid", first, values={"size": large.size, "rootHash": b64(large.root),
                                         "cosignature": line.removesuffix("\n")})  # fmt: skip
+    longest = log.Tree(2**63 - 1, cuts=(1,))
+    line = Key(NAME, COSIGNATURE).cosign(checkpoint(LOG.name, longest.size, longest.root), NOW)
+    witness.add("right::hashes-63", "The proof has 63 hashes, which is the most: the log had one record, and has 2^63 - 1.",
+                body(1, longest.consistency(1), log.signed(text(longest.size, longest.root), LOG)), "valid",
+                (1, longest.root_before(1)),
+                values={"size": log.number(longest.size), "rootHash": b64(longest.root),
+                        "cosignature": line.removesuffix("\n")})  # fmt: skip
+    shorter = log.Tree(2**62, cuts=(1,))
+    line = Key(NAME, COSIGNATURE).cosign(checkpoint(LOG.name, shorter.size, shorter.root), NOW)
+    witness.add("right::hashes-62", "The proof has 62 hashes: the log had one record, and has 2^62.",
+                body(1, shorter.consistency(1), log.signed(text(shorter.size, shorter.root), LOG)), "valid",
+                (1, shorter.root_before(1)),
+                values={"size": log.number(shorter.size), "rootHash": b64(shorter.root),
+                        "cosignature": line.removesuffix("\n")})  # fmt: skip
     case("right::strangers", "Lines of keys that the witness does not know do not matter.",
          body(FIRST, PROOF, log.note(text(), OTHER.line(text()), LOG.line(text()), STRANGER.cosign(text(), NOW - 60))), FIRST)
     case("right::known-logs", "The witness knows several logs.", body(FIRST, PROOF, signed()), FIRST, keys=(OTHER, LOG))
@@ -160,6 +174,12 @@ def proofs(witness: Witness) -> None:
     case("altered", "A hash of the proof is altered.", body(FIRST, [flipped(PROOF[0], 0), *PROOF[1:]], signed()))
     case("first", "The first checkpoint of a log has a proof.", body(0, PROOF, signed()), latest=None)
     case("same", "The log did not grow, and there is a proof.", body(SECOND, PROOF, signed()), latest=SECOND)
+    longest = log.Tree(2**63 - 1, cuts=(1,))
+    proof, note = longest.consistency(1), log.signed(text(longest.size, longest.root), LOG)
+    one = {"latest": 1, "root": longest.root_before(1)}
+    case("last-of-63", "The last of 63 hashes is altered.", body(1, [*proof[:-1], flipped(proof[-1], 31)], note), **one)
+    case("first-of-63", "The first of 63 hashes is altered.", body(1, [flipped(proof[0], 31), *proof[1:]], note), **one)
+    case("62-of-63", "The last of 63 hashes is missing.", body(1, proof[:-1], note), **one)
     case("of-another-size", "The proof is one from another size.", body(FIRST, TREE.consistency(7), signed()))
 
 

@@ -31,6 +31,11 @@ import Testing
     #expect(try PEMBlock.blocks(in: Array(text.utf8)).map(\.bytes) == [Array("foobar".utf8)])
   }
 
+  @Test func `spaces and tabs may follow the first and the last line of a block`() throws {
+    let text = "-----BEGIN A----- \t\nZm9v\n-----END A-----\t\n"
+    #expect(try PEMBlock.blocks(in: Array(text.utf8)).map(\.bytes) == [Array("foo".utf8)])
+  }
+
   @Test func `text without blocks has none`() throws {
     #expect(try PEMBlock.blocks(in: []).isEmpty)
     #expect(try PEMBlock.blocks(in: Array("hello\n-----BEGIN\n-----BEGIN A----\n".utf8)).isEmpty)

@@ -35,7 +35,7 @@ struct ConformanceRunCommand: ParsableCommand {
 
       EXAMPLES:
         receipt-tool conformance run suite.json -- receipt-tool conformance harness
-        receipt-tool conformance run receipt-conformance-0.2.0.tar.gz --grade 2 \
+        receipt-tool conformance run receipt-conformance-0.3.0.tar.gz --grade 2 \
           --expected-failures known.txt --junit report.xml -- python3 harness.py
 
       EXIT CODES:

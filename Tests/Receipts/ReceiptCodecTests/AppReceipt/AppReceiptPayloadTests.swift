@@ -163,7 +163,7 @@ struct AppReceiptPayloadTests {
 
   @Test("A repeated attribute is refused, known or not, except for in-app purchases")
   func duplicates() throws {
-    for type in [2, 20, 9999, -5] {
+    for type in [2, 20, 9999, -5, -128] {
       let attribute = AppReceiptAttribute(type: type, value: [0x0C, 0x00])
       expectFailure(
         .duplicate, at: .attribute(type: type, inAppIndex: nil), decoding: set([attribute, attribute]))

@@ -156,7 +156,8 @@ struct PurchaseInfoDateTests {
       PurchaseInfoDate.parse("2012-12-02 07:15:54 Etc/GMT") == Timestamp(secondsSince1970: 1_354_432_554))
     for text in [
       "2012-12-02 07:15:54", "2012-12-02T07:15:54 Etc/GMT", "2012-13-02 07:15:54 Etc/GMT", " Etc/GMT",
-      "2012-12-01 23:15:54 America/Los_Angeles", "2012-12-02 07:15:54  Etc/GMT", "",
+      "2012-12-01 23:15:54 America/Los_Angeles", "2012-12-02 07:15:54  Etc/GMT",
+      "2012-12-02 07:15:54 Etc/UTC", "",
     ] {
       #expect(PurchaseInfoDate.parse(text) == nil)
     }

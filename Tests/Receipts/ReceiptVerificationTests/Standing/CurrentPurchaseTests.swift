@@ -62,6 +62,19 @@ import Testing
     #expect(try code(Fixture.receipts.appReceipt { $0.inAppPurchases = [] }) == .notCurrent)
   }
 
+  @Test("what was refunded before a copy of the app ended is refunded then")
+  func refundBeforeExpiry() throws {
+    let end = SampleReceipts.expiresAt.addingSeconds(-1000)
+    let receipt = try Fixture.receipts.appReceipt { payload in
+      payload.expirationDate = end
+      for index in payload.inAppPurchases.indices {
+        payload.inAppPurchases[index].cancellationDate = payload.inAppPurchases[index].purchaseDate
+      }
+    }
+    let verified = try #require(try Fixture.verifierOfAllStores().verify(receipt).receipt)
+    #expect(Set(verified.purchases.map { $0.standing(at: end).status }) == [.refunded])
+  }
+
   @Test("a receipt without a purchase is not current, and one that does not tell is undetermined")
   func withoutPurchase() throws {
     #expect(try code(Fixture.sample(.signedAppTransaction)) == .notCurrent)
