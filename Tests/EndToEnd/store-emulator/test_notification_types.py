@@ -141,7 +141,8 @@ HOW = {
     ("EXPIRED", "VOLUNTARY"): sequence(
         lambda s: s.cancel(originalTransactionId=s.subscribe()), lambda s: s.advance(by="P1M")
     ),
-    ("EXPIRED", "BILLING_RETRY"): sequence(fail, lambda s: s.advance(by="P2M")),
+    # Two months are 59 days if they begin on January 1.
+    ("EXPIRED", "BILLING_RETRY"): sequence(fail, lambda s: s.advance(by="P3M")),
     ("EXPIRED", "PRICE_INCREASE"): sequence(raise_price, lambda s: s.advance(by="P1M")),
     ("EXPIRED", "PRODUCT_NOT_FOR_SALE"): on_sale,
     ("EXPIRED", None): "the App Store's for reasons that it does not name; the engine has a reason for each expiry",
