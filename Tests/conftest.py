@@ -163,8 +163,10 @@ def make_place(request, receipt_tool, tmp_path):
 
 # The tests of a file run one after the other: these files, begun last, would keep one core busy and leave the others idle.
 SLOWEST_FIRST = [
-    "test_languages.py", "test_service_strangers.py", "test_refund_reviews.py", "test_audit_faults.py", "test_audit_pairs.py", "test_json_output.py",
-    "test_bindings.py", "test_other_stores.py", "test_audit_kill.py", "test_service_stores.py", "test_webhooks.py", "test_command_line.py",
+    "test_first_ten_minutes.py", "test_refund_reviews.py", "test_audit_check.py", "test_service_strangers.py", "test_conformance.py",
+    "test_authority.py", "test_console_accessibility.py", "test_service_settings.py", "test_console.py", "test_service_forwarding.py",
+    "test_service_import.py", "test_console_details.py", "test_lost_output.py", "test_languages.py", "test_service_moving.py",
+    "test_options.py", "test_emulator_http.py", "test_bindings.py", "test_bad_input.py", "test_audit_faults.py",
 ]  # fmt: skip
 
 

@@ -35,12 +35,7 @@ def log(tmp_path_factory) -> pathlib.Path:
 def go(tmp_path_factory):
     """Runs the Go program on a folder; gives what it prints, or raises CalledProcessError."""
     folder = tmp_path_factory.mktemp("go")
-    environment = os.environ | {
-        "GO111MODULE": "off",
-        "GOPATH": GOPATH,
-        "GOCACHE": str(folder / "cache"),
-        "GOFLAGS": "-buildvcs=false",
-    }
+    environment = os.environ | {"GO111MODULE": "off", "GOPATH": GOPATH, "GOFLAGS": "-buildvcs=false"}
     program = folder / "check"
     subprocess.run(["go", "build", "-o", program, "check.go"], cwd=SOURCES, env=environment, check=True, timeout=300)
 

@@ -108,7 +108,6 @@ def go(folder: pathlib.Path, library: pathlib.Path) -> Built:
         "GOPROXY": "off",
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
-        "GOCACHE": str(folder / "cache"),
     }
     source = FOLDER / "go"
     assert run(["gofmt", "-l", source]).stdout == ""

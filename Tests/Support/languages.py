@@ -22,7 +22,7 @@ def command(language: str, folder: pathlib.Path) -> list[str]:
     if language == "go":
         program = folder / "receipts"
         if not program.exists():
-            environment = os.environ | {"GO111MODULE": "off", "GOCACHE": str(folder / "cache"), "GOFLAGS": "", "GOTOOLCHAIN": "local"}
+            environment = os.environ | {"GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
             subprocess.run(["go", "vet", FOLDER / "go/receipts.go"], check=True, env=environment, timeout=300)
             subprocess.run(["go", "build", "-o", program, FOLDER / "go/receipts.go"], check=True, env=environment, timeout=300)
         return [str(program)]
