@@ -825,3 +825,15 @@ def keys(sets: Sets) -> None:
     unnamed = {name: value for name, value in transaction().items() if name != "originalTransactionId"}
     sets.one("key::original-unstated", "A transaction that names no original transaction is of no line.",
              [jws(unnamed), jws(second)], now, Line("active", SECOND_END), importance="medium")  # fmt: skip
+    late, ends = EXPIRES + 2 * DAY, EXPIRES + 30 * DAY
+    info = renewal(signedDate=late, renewalDate=ends, productId=YEARLY)
+    asked = notification("CONSUMPTION_REQUEST", None, late, transaction(signedDate=late), info)
+    sets.one("period-of-renewal-info::product", "The product is that of the later period, which renewal information states.",
+             [asked], late + DAY, Line("active", None, YEARLY))  # fmt: skip
+    sets.one("period-of-renewal-info::first-product", "After the later period the product is that of the transaction.",
+             [asked], ends, Line("expired", EXPIRES, MONTHLY), importance="medium")  # fmt: skip
+    unsigned = {name: value for name, value in info.items() if name != "signedDate"}
+    asked = notification("CONSUMPTION_REQUEST", None, late, transaction(signedDate=late), unsigned)
+    sets.one("period-of-renewal-info::unsigned-date", "Renewal information without a signing time has that of the "
+             "notification.", [asked], late + DAY, Line("active", None, YEARLY), policy={"time": "evaluation"},
+             importance="medium")  # fmt: skip

@@ -24,11 +24,16 @@ extension ConformanceAnswer {
   }
 
   private static func value(of entitlement: Entitlement, at time: Timestamp) -> JSONValue {
-    .members(
+    // During a later period, which renewal info alone states, product and end are not those of the transaction.
+    let state = entitlement.state(at: time)
+    let isLaterPeriod = state == .active && entitlement.expiresDate.map { $0 <= time } ?? false
+    let end: JSONValue? = isLaterPeriod ? nil : entitlement.expiresDate.map { .string($0.iso8601) }
+    let productId = entitlement.productId(at: time) ?? entitlement.productId
+    return .members(
       ("environment", .string(entitlement.id.environment.rawValue)),
       ("originalTransactionId", .string(entitlement.id.originalTransactionId)),
-      ("productId", entitlement.transaction.productId.map { .string($0) }),
-      ("state", .string(entitlement.state(at: time).rawValue)),
-      ("expiresDate", entitlement.transaction.expiresDate.map { .string($0.iso8601) }))
+      ("productId", productId.map { .string($0) }),
+      ("state", .string(state.rawValue)),
+      ("expiresDate", end))
   }
 }
