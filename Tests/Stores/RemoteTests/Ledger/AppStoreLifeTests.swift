@@ -201,6 +201,9 @@ private struct LineModel {
     #expect(state([bought, restored, inHistory], on: 30) == .refunded)
     #expect(state([bought, restored, refunded, reversed], on: 30) == .active)
     #expect(state([bought, restored, refunded, again], on: 30) == .active)
+    // A transaction may be signed before the date of its purchase.
+    let signedBefore = news(.history, 3, bought: 11, signed: 9)
+    #expect(state([bought, restored, refunded, signedBefore], on: 30) == .active)
   }
 
   @Test("the refund of a period counts for a copy of its transaction that was restored")
