@@ -60,7 +60,7 @@ EXTENSION = flag(
 )  # fmt: skip
 MALFORMED = flag(
     "OcspMalformed", "The bytes are not an OCSP response, or are one of an unknown type.",
-    "The program ends, or takes for an answer what is none.", "https://www.rfc-editor.org/rfc/rfc6960#section-4.2.1",
+    "The program ends, or takes other bytes for an answer.", "https://www.rfc-editor.org/rfc/rfc6960#section-4.2.1",
 )  # fmt: skip
 REFUSED = flag(
     "OcspErrorStatus", "The responder answers with an error, which is not signed.",

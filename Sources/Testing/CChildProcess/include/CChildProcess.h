@@ -18,8 +18,8 @@ struct CChildProcess {
 };
 
 /// Starts a program, which is searched for in PATH, with the arguments up to NULL. Signals that the parent ignores have
-/// their default action in it. A memory_limit other than 0 is the maximum size of its address space, in bytes; if it cannot be set, the
-/// program is ended.
+/// their default action in it. A memory_limit other than 0 is the maximum size of its address space, in bytes; if it
+/// cannot be set, the program is ended.
 ///
 /// Returns 0, or the error number; then nothing is open.
 int CChildProcess_start(
