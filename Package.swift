@@ -69,22 +69,22 @@ let package = Package(
     .target(name: "ReceiptBytes"),
     // The C shim over libcrypto. Only ReceiptCrypto imports it.
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("crypto")]),
-    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ReceiptBytes", "ThreadSanitizing"]),
-    // A lock that the thread sanitizer sees through; empty without it.
-    .target(name: "ThreadSanitizing"),
+    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ReceiptBytes", "Locking"]),
+    // A lock that works in a child of fork, and that the thread sanitizer sees.
+    .target(name: "Locking"),
     .target(name: "ReceiptCodec", dependencies: ["ReceiptBytes"]),
     // Dates and UUIDs of Foundation, which no module below ReceiptVerification needs.
     .target(name: "ReceiptFoundationCompat", dependencies: ["ReceiptCodec"]),
     .target(name: "ReceiptSigning", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
     .target(
       name: "ReceiptVerification",
-      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "Locking"]),
     // The contents of a receipt, unverified, in words, as `receipt-tool inspect` shows them. No product.
     .target(
       name: "ReceiptInspection",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification"]),
     // The interface through which requests over HTTP are sent; which client sends them is the caller's choice.
-    .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "ThreadSanitizing"]),
+    .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "Locking"]),
     .target(
       name: "AppStoreServer",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
@@ -92,7 +92,7 @@ let package = Package(
     .target(
       name: "GooglePlay",
       dependencies: [
-        "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ThreadSanitizing",
+        "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "Locking",
       ]),
     .target(
       name: "RemoteChecks",
@@ -173,7 +173,7 @@ let package = Package(
     .target(
       name: "Storefront",
       dependencies: [
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ThreadSanitizing",
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "Locking",
       ]),
     .target(
       name: "StorefrontSQLite", dependencies: ["ReceiptBytes", "SQLite", "Storefront"]),
@@ -196,7 +196,7 @@ let package = Package(
       name: "ReceiptKitLibrary",
       dependencies: [
         "AuditTrail", "CReceiptKit", "CommandOutput", "PolicyDocuments", "ReceiptBytes", "ReceiptCodec",
-        "ReceiptCrypto", "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "ThreadSanitizing",
+        "ReceiptCrypto", "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "Locking",
         "TransparencyLog",
       ]),
 
@@ -488,7 +488,7 @@ let package = Package(
 // those before it in its own; scripts/lint checks that, and CONTRIBUTING.md draws it.
 let rooms: KeyValuePairs = [
   "Receipts": [
-    "ReceiptBytes", "COpenSSL", "ThreadSanitizing", "ReceiptCrypto", "ReceiptCodec",
+    "ReceiptBytes", "COpenSSL", "Locking", "ReceiptCrypto", "ReceiptCodec",
     "ReceiptFoundationCompat", "ReceiptSigning", "ReceiptVerification", "ReceiptInspection",
   ],
   "Databases": ["CSQLite", "SQLite", "CPostgreSQL", "PostgreSQL"],
@@ -523,8 +523,8 @@ for (room, modules) in rooms {
 var optimized: Set<String> = []
 if Context.environment["RECEIPTKIT_TESTS"] != nil {
   optimized = [
-    "AuditTrail", "AuditTrailSQLite", "FingerprintIndex", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
-    "ReceiptVerification", "SQLite", "Storefront", "TransparencyLog",
+    "AuditTrail", "AuditTrailSQLite", "FingerprintIndex", "Locking", "ReceiptBytes", "ReceiptCodec",
+    "ReceiptCrypto", "ReceiptVerification", "SQLite", "Storefront", "TransparencyLog",
   ]
 }
 

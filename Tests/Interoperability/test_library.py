@@ -250,6 +250,39 @@ def test_a_child_can_use_what_its_parent_created_whatever_other_threads_did_at_t
     )
 
 
+@pytest.mark.parametrize("how", ["check()", "batch()"])
+def test_the_threads_of_a_child_use_what_its_parent_created(library, sample, how):
+    """The thread that forked has another number in the child, which a lock that remembers numbers does not know."""
+    python(
+        sample,
+        before="import ctypes, threading, time",
+        after=f"""
+            count = 640
+            offsets = (ctypes.c_uint64 * (count + 1))(*(index * len(receipt) for index in range(count + 1)))
+            joined = ctypes.c_char_p(receipt * count)
+            def batch():
+                status, text = library.call("receiptkit_verify_batch", verifier, joined, offsets, ctypes.c_size_t(count), None)
+                assert status == 0 and text.count('"valid"') == count
+            for _ in range(700): check()
+            child = os.fork()
+            if child == 0:
+                import faulthandler
+                faulthandler.dump_traceback_later(60, exit=True)
+                failures, ends = [], time.monotonic() + 3
+                def work():
+                    try:
+                        while time.monotonic() < ends: {how}
+                    except BaseException as error: failures.append(error)
+                threads = [threading.Thread(target=work) for _ in range(3)]
+                for thread in threads: thread.start()
+                work()
+                for thread in threads: thread.join()
+                os._exit(len(failures))
+            assert os.waitpid(child, 0)[1] == 0
+        """,
+    )
+
+
 def test_a_thousand_threads(library, sample):
     python(
         sample,

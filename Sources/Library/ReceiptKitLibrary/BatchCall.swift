@@ -2,15 +2,12 @@
 
 internal import CReceiptKit
 internal import CommandOutput
+internal import Locking
 internal import PolicyDocuments
 internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 internal import Synchronization
-
-#if THREAD_SANITIZER
-  internal import ThreadSanitizing
-#endif
 
 /// The receipts of a batch, which threads take in chunks. Those of a chunk are verified together.
 @safe final class BatchCall: Sendable {
@@ -32,7 +29,7 @@ internal import Synchronization
   private nonisolated(unsafe) let offsets: UnsafePointer<UInt64>
   private let count: Int
   private let next = Atomic(0)
-  private let results: Mutex<Results>
+  private let results: PosixMutex<Results>
 
   /// Creates a batch.
   ///
@@ -55,7 +52,7 @@ internal import Synchronization
     unsafe self.offsets = unsafe offsets
     self.count = count
     let chunks = (count + Self.chunkCount - 1) / Self.chunkCount
-    results = Mutex(
+    results = PosixMutex(
       Results(
         pieces: Array(repeating: [], count: chunks),
         statuses: Array(repeating: UInt8(ExitStatus.undetermined.rawValue), count: count)))

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandOutput
+internal import Locking
 internal import PolicyDocuments
 internal import ReceiptSigning
 internal import ReceiptVerification
-internal import Synchronization
-
-#if THREAD_SANITIZER
-  internal import ThreadSanitizing
-#endif
-
-#if THREAD_SANITIZER
-  typealias Mutex = SanitizedMutex
-#endif
 
 /// The verifiers and signers that the process has. A handle is the number of one, so that a number that was freed is noticed,
 /// and one that is freed while a call uses it lives until the call ends.
@@ -27,7 +19,7 @@ enum Handles {
     var last: UInt64 = 0
   }
 
-  private static let state = Mutex(State())
+  private static let state = PosixMutex(State())
 
   static func add(_ object: Object) -> UInt64 {
     state.withLock { state in

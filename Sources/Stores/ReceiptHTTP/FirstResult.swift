@@ -3,9 +3,9 @@
 internal import Synchronization
 
 #if THREAD_SANITIZER
-  internal import ThreadSanitizing
+  internal import Locking
 
-  typealias Mutex = SanitizedMutex
+  typealias Mutex = PosixMutex
 #endif
 
 /// A value that one of several tasks delivers and one task awaits.

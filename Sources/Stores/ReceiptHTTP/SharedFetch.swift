@@ -4,7 +4,7 @@ package import ReceiptCodec
 internal import Synchronization
 
 #if THREAD_SANITIZER
-  internal import ThreadSanitizing
+  internal import Locking
 #endif
 
 /// A value that is fetched when needed and shared by all tasks until it expires, such as an access token or a set of

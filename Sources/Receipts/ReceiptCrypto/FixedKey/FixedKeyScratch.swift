@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
-internal import Synchronization
-
-#if THREAD_SANITIZER
-  internal import ThreadSanitizing
-
-  typealias Mutex = SanitizedMutex
-#endif
+internal import Locking
 
 /// Temporary numbers and points for a verification: about 10 KB, whose allocation would take as long as a signature.
 @safe
@@ -36,7 +30,7 @@ final class FixedKeyScratchPool: Sendable {
 
   private static let maximumIdle = 64
 
-  private let idle = Mutex<[FixedKeyScratch]>([])
+  private let idle = PosixMutex<[FixedKeyScratch]>([])
 
   /// Takes a value from the pool, or creates one; `nil` if memory cannot be allocated.
   func take() -> FixedKeyScratch? {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import Locking
 internal import ReceiptBytes
-internal import Synchronization
-
-#if THREAD_SANITIZER
-  internal import ThreadSanitizing
-#endif
 
 #if canImport(Glibc)
   internal import Glibc
@@ -158,7 +154,7 @@ private enum TokenLibrary {
   static let name = "pkcs11"
 
   /// The library of this process, which is found once: a key that was loaded holds it.
-  private static let found = Mutex<TokenLibrary?>(nil)
+  private static let found = PosixMutex<TokenLibrary?>(nil)
 
   static func find(module: String?) throws(CryptoError) -> TokenLibrary {
     let library = found.withLock { found in

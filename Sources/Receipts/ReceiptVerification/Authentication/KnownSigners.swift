@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
-
-#if THREAD_SANITIZER
-  internal import ThreadSanitizing
-
-  typealias Mutex = SanitizedMutex
-#endif
+internal import Locking
 
 /// Caches authenticated signers by the bytes that name them. A cached signer's certificates are parsed and checked
 /// once, not for each receipt.
@@ -23,7 +17,7 @@ final class KnownSigners: Sendable {
   static let maximumKeyByteCount = 16_384
 
   /// The signers of each format, most recently used first.
-  private let signers = Mutex<[[Signer]]>(
+  private let signers = PosixMutex<[[Signer]]>(
     [[Signer]](repeating: [], count: ReceiptFormat.allCases.count))
 
   /// Returns the signer that is cached under these bytes, or `nil`.
