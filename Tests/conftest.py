@@ -5,13 +5,18 @@ Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python
 """
 
 import collections
+import fcntl
 import gc
 import os
 import pathlib
+import subprocess
 import sys
 import uuid
 
 import pytest
+
+# jsonschema would import it for formats that no schema of ours has, for longer than all else that the tests import.
+sys.modules["rfc3987_syntax"] = None
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 # What tests share, and tests that others take their fixtures from.
@@ -110,6 +115,24 @@ def shared() -> pathlib.Path:
     if not (SHARED / "receipts" / "manifest.json").is_file():
         pytest.skip(f"no real receipts at {SHARED}: set RECEIPTKIT_SHARED")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def suite_file(tmp_path_factory) -> pathlib.Path:
+    """The conformance suite, generated once for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    file = folder / "conformance-suite.json"
+    with open(folder / "conformance-suite.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not file.exists():
+            made = file.with_suffix(".new")
+            command = [sys.executable, PACKAGE_ROOT / "Conformance/generator", made]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+            assert done.returncode == 0, done.stderr
+            made.rename(file)
+    return file
 
 
 @pytest.fixture(scope="module")

@@ -262,6 +262,7 @@ def test_a_change_that_does_not_break_is_not_told(tmp_path, name):
     assert told(tmp_path, SMALL, changed(HARMLESS[name])) == set()
 
 
+@pytest.mark.long
 def test_each_part_of_the_servers_own_description_is_compared(tmp_path):
     """With all operations gone, all are told, and each member that is gone."""
     new = copy.deepcopy(CURRENT)

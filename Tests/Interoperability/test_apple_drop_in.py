@@ -1093,6 +1093,7 @@ def compare(found, column):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 def test_apples_tests_from_the_source_package():
     folder, problem = support.sdist()
     if folder is None:

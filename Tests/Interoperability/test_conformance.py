@@ -36,15 +36,6 @@ def generate(file: pathlib.Path, *options: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, timeout=900)
 
 
-@pytest.fixture(scope="module")
-def suite_file(tmp_path_factory) -> pathlib.Path:
-    """The whole suite."""
-    file = tmp_path_factory.mktemp("suite") / "suite.json"
-    done = generate(file)
-    assert done.returncode == 0, done.stderr
-    return file
-
-
 def case(identifier: str, verdict: str, **members) -> dict:
     expected = {"verdict": verdict} | ({"values": {}} if verdict == "valid" else {"reason": "malformed", "place": "byte 1"})
     if verdict == "either":
@@ -139,6 +130,7 @@ class TestSuite:
         used = {flag for each in document["cases"] for flag in each["flags"]}
         assert used <= document["flags"].keys()
 
+    @pytest.mark.long
     def test_the_generator_repeats_itself(self, suite_file, tmp_path):
         """And the lock is that of the suite."""
         done = generate(tmp_path / "again.json", "--check-lock")
@@ -342,6 +334,7 @@ class TestRunner:
             done, report = fake.command([sys.executable, str(tmp_path / "harness.py")], of=pathlib.Path(file))
             assert done.returncode == GOOD and report["conformant"]
 
+    @pytest.mark.long
     def test_both_runners_find_the_same(self, tmp_path, receipt_tool, suite_file):
         """On the whole suite, with a harness that gives wrong answers, other reasons and other values."""
         reports = []

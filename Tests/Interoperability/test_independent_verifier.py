@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from test_conformance import FOLDER, RUNNER, generate
+from test_conformance import FOLDER, RUNNER
 
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "Support"
 VERIFIER = SUPPORT / "independent_verifier.py"
@@ -21,14 +21,6 @@ SEED = int(os.environ.get("RECEIPTKIT_MUTATED_SEED", "46"))
 
 sys.path.insert(0, str(FOLDER / "runner"))
 import receipt_conformance  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def suite_file(tmp_path_factory) -> pathlib.Path:
-    pytest.importorskip("asn1crypto")
-    file = tmp_path_factory.mktemp("suite") / "suite.json"
-    assert generate(file).returncode == 0
-    return file
 
 
 def test_it_is_small_enough_to_be_read():

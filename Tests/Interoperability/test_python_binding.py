@@ -1229,6 +1229,7 @@ def wheel(tmp_path_factory):
     return first
 
 
+@pytest.mark.long
 def test_a_wheel_has_the_library_and_needs_nothing(wheel, tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     for name in ("receiptkit/py.typed", "receiptkit/libreceiptkit.so.1", "receiptkit/_verdict.py"):

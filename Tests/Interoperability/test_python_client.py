@@ -67,6 +67,7 @@ def snake(name: str) -> str:
 # The package
 
 
+@pytest.mark.long
 def test_a_wheel_has_types_and_nothing_else_is_needed(tmp_path):
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "-w", tmp_path, FOLDER], check=True, timeout=300)
     (wheel,) = tmp_path.glob("receiptkit_client-*.whl")
@@ -80,6 +81,7 @@ def test_a_wheel_has_types_and_nothing_else_is_needed(tmp_path):
     assert f"\nVersion: {version}\n" in metadata
 
 
+@pytest.mark.long
 def test_the_archive_of_a_release_can_be_installed_and_is_always_the_same(tmp_path):
     archives = []
     for name in ("one", "two"):
@@ -134,6 +136,7 @@ async def other(client: AsyncClient) -> None:
 '''
 
 
+@pytest.mark.long
 def test_mypy_finds_nothing_in_strict_mode(folder, tmp_path):
     (tmp_path / "user.py").write_text(USER)
     wrong = USER.replace("return [purchase.product_id", "return [purchase.product").replace("verdict.should_retry", "verdict.retry")

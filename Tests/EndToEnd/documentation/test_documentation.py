@@ -39,8 +39,10 @@ REASONS = {
 def clone(tmp_path_factory, receipt_tool) -> pathlib.Path:
     """What a clone has but for .build, with the folder that the quickstart leaves."""
     clone = make_clone(tmp_path_factory.mktemp("documentation"))
-    for option in ["--emulator", "--server"]:
-        done = subprocess.run(["scripts/quickstart", option], cwd=clone, capture_output=True, text=True)
+    # Without a program's name the quickstart would build it.
+    options = [[option] for option, name in (("--emulator", "STORE_EMULATOR"), ("--server", "RECEIPT_SERVER")) if name in os.environ]
+    for option in options or [[]]:
+        done = subprocess.run(["scripts/quickstart", *option], cwd=clone, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     return clone
 

@@ -52,6 +52,7 @@ def bill(receipt_tool, scratch, tmp_path_factory) -> str:
     return output.read_text()
 
 
+@pytest.mark.long
 class TestBillOfMaterials:
     """Of the programs that were built for the tests."""
 

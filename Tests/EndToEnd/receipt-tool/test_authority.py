@@ -607,6 +607,7 @@ class TestAttacks:
         assert killed > 3
         authority.run("identity", "issue", "authority", "after", *SECRET)
 
+    @pytest.mark.long
     def test_a_kill_while_it_is_created(self, receipt_tool, tmp_path):
         authority = Authority(receipt_tool, tmp_path)
         (tmp_path / "authority.txt").write_text("correct horse battery staple\n")
