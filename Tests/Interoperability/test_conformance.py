@@ -143,6 +143,7 @@ class TestSuite:
         assert SCHEMAS["suite"]["$defs"]["policy"]["properties"].keys() == ours.keys()
 
 
+@pytest.mark.long
 class TestRunner:
     def test_it_is_small_and_needs_nothing(self):
         text = RUNNER.read_text()
@@ -334,7 +335,6 @@ class TestRunner:
             done, report = fake.command([sys.executable, str(tmp_path / "harness.py")], of=pathlib.Path(file))
             assert done.returncode == GOOD and report["conformant"]
 
-    @pytest.mark.long
     def test_both_runners_find_the_same(self, tmp_path, receipt_tool, suite_file):
         """On the whole suite, with a harness that gives wrong answers, other reasons and other values."""
         reports = []

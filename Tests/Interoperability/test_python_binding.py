@@ -583,6 +583,7 @@ def test_pickling(verifier):
     assert verifier.verify(RECEIPT).is_valid
 
 
+@pytest.mark.long
 def test_memory():
     import resource
 

@@ -270,6 +270,7 @@ def test_the_receipt_that_an_entry_is_about(receipt_tool, trail, trust, store, t
     assert found["signed again"] == found["genuine"] and not any(found["other"] + found["signing input"] + found["empty"])
 
 
+@pytest.mark.long
 def test_receipts_of_every_kind(receipt_tool, trail, tmp_path):
     trail, vectors, proofs, receipts = trail(1), ROOT / "TestVectors", [], []
     for name in sorted(line["file"] for line in json.loads((vectors / "manifest.json").read_text())["vectors"])[::7]:
@@ -346,6 +347,7 @@ def files(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.long
 def test_each_file_of_an_export(receipt_tool, lived, copy):
     options = ["--key", lived.first_key, "--since", lived.early]
     assert agree_on_export(receipt_tool, copy(), *options)

@@ -587,6 +587,7 @@ class TestAttacks:
         for number in range(12):
             assert f"{chain(authority.folder / f'p{number}')[0].serial_number:x}" in serials
 
+    @pytest.mark.long
     def test_a_kill_at_any_time(self, authority):
         """Whatever was handed out is in the index, and the authority goes on."""
         started, killed = time.monotonic(), 0
@@ -627,6 +628,7 @@ class TestAttacks:
                 authority.run("identity", "issue", f"a{number}", f"after{number}", *SECRET)
         assert whole
 
+    @pytest.mark.long
     @pytest.mark.parametrize("kilobytes", [4, 8, 16, 24])
     def test_a_full_disk(self, authority, tmp_path, kilobytes):
         mount(tmp_path / "small", "128k")
