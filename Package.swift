@@ -69,7 +69,7 @@ let package = Package(
     .target(name: "ReceiptBytes"),
     // The C shim over libcrypto. Only ReceiptCrypto imports it.
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("crypto")]),
-    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ReceiptBytes", "Locking"]),
+    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "Locking", "ReceiptBytes"]),
     // A lock that works in a child of fork, and that the thread sanitizer sees.
     .target(name: "Locking"),
     .target(name: "ReceiptCodec", dependencies: ["ReceiptBytes"]),
@@ -78,13 +78,13 @@ let package = Package(
     .target(name: "ReceiptSigning", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
     .target(
       name: "ReceiptVerification",
-      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "Locking"]),
+      dependencies: ["Locking", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
     // The contents of a receipt, unverified, in words, as `receipt-tool inspect` shows them. No product.
     .target(
       name: "ReceiptInspection",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification"]),
     // The interface through which requests over HTTP are sent; which client sends them is the caller's choice.
-    .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "Locking"]),
+    .target(name: "ReceiptHTTP", dependencies: ["Locking", "ReceiptBytes", "ReceiptCodec"]),
     .target(
       name: "AppStoreServer",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
@@ -92,7 +92,7 @@ let package = Package(
     .target(
       name: "GooglePlay",
       dependencies: [
-        "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "Locking",
+        "Entitlements", "Locking", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
       ]),
     .target(
       name: "RemoteChecks",
@@ -173,7 +173,7 @@ let package = Package(
     .target(
       name: "Storefront",
       dependencies: [
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "Locking",
+        "Locking", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
       ]),
     .target(
       name: "StorefrontSQLite", dependencies: ["ReceiptBytes", "SQLite", "Storefront"]),
@@ -195,8 +195,8 @@ let package = Package(
     .target(
       name: "ReceiptKitLibrary",
       dependencies: [
-        "AuditTrail", "CReceiptKit", "CommandOutput", "PolicyDocuments", "ReceiptBytes", "ReceiptCodec",
-        "ReceiptCrypto", "ReceiptInspection", "ReceiptSigning", "ReceiptVerification", "Locking",
+        "AuditTrail", "CReceiptKit", "CommandOutput", "Locking", "PolicyDocuments", "ReceiptBytes",
+        "ReceiptCodec", "ReceiptCrypto", "ReceiptInspection", "ReceiptSigning", "ReceiptVerification",
         "TransparencyLog",
       ]),
 

@@ -15,7 +15,7 @@ import uuid
 
 import pytest
 
-# jsonschema would import it for formats that no schema of ours has, for longer than all else that the tests import.
+# jsonschema would import it, in more than a second, for formats that no schema of ours has.
 sys.modules["rfc3987_syntax"] = None
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -117,6 +117,11 @@ def shared() -> pathlib.Path:
     return SHARED
 
 
+def generate_suite(file: pathlib.Path, *options: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, PACKAGE_ROOT / "Conformance/generator", *options, file]
+    return subprocess.run(command, capture_output=True, text=True, timeout=900)
+
+
 @pytest.fixture(scope="session")
 def suite_file(tmp_path_factory) -> pathlib.Path:
     """The conformance suite, generated once for all workers."""
@@ -128,8 +133,7 @@ def suite_file(tmp_path_factory) -> pathlib.Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not file.exists():
             made = file.with_suffix(".new")
-            command = [sys.executable, PACKAGE_ROOT / "Conformance/generator", made]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+            done = generate_suite(made)
             assert done.returncode == 0, done.stderr
             made.rename(file)
     return file

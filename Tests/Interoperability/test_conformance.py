@@ -16,6 +16,8 @@ import xml.etree.ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
+from conftest import generate_suite
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "Conformance"
 RUNNER = FOLDER / "runner/receipt_conformance.py"
@@ -29,11 +31,6 @@ import suite  # noqa: E402
 
 def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(SCHEMAS[name])
-
-
-def generate(file: pathlib.Path, *options: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, FOLDER / "generator", *options, file]
-    return subprocess.run(command, capture_output=True, text=True, timeout=900)
 
 
 def case(identifier: str, verdict: str, **members) -> dict:
@@ -133,7 +130,7 @@ class TestSuite:
     @pytest.mark.long
     def test_the_generator_repeats_itself(self, suite_file, tmp_path):
         """And the lock is that of the suite."""
-        done = generate(tmp_path / "again.json", "--check-lock")
+        done = generate_suite(tmp_path / "again.json", "--check-lock")
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "again.json").read_bytes() == suite_file.read_bytes()
 

@@ -126,7 +126,12 @@ class CustomerShops(Shops):
             self.notification("REFUND", None, self.now - 100 * DAY + 4000, **self.gems(1, 120, **refund))
         )
         random.Random(7).shuffle(told)
-        for signed in told:
+        half = len(told) // 2
+        for signed in told[:half]:
+            self.deliver(signed)
+        # Pages show the second of an arrival: those of the two halves differ.
+        time.sleep(1.1)
+        for signed in told[half:]:
             self.deliver(signed)
         asked = self.now - 1800_000
         self.deliver(self.notification("CONSUMPTION_REQUEST", None, asked, **self.gems(2, 9)))

@@ -280,6 +280,8 @@ def test_the_timeline_has_the_order_of_the_store(server, session):
     found = events(session, customer(CUSTOMER))
     times = [time for time, _, _ in found]
     assert times == sorted(times, reverse=True), found
+    arrivals = [arrival for _, _, arrival in found]
+    assert arrivals != sorted(arrivals, reverse=True)
     kinds = [what for _, what, _ in reversed(found)]
     assert kinds == [
         "Subscribed", *["Renewed"] * 3, "Bought", *["Renewed"] * 5, "Renewal switched off", "Expired", "Bought", "Refunded",

@@ -437,7 +437,7 @@ def test_a_rollback_and_another_history(receipt_tool, trail, tmp_path):
         changed = tmp_path / "changed"
         changed.write_text(alteration(kept.read_text()))
         arguments = [folder, "--key", trail.key, "--since", changed]
-        run = subprocess.run([sys.executable, CHECKER, *arguments], capture_output=True, timeout=60)
+        run = run_checker(*arguments)
         assert run.returncode in (1, 2) and receipt_tool.run("audit", "fsck", *arguments).code in (INVALID, UNREADABLE)
 
 
