@@ -131,7 +131,8 @@ def test_the_own_tests_pass(built, made):
         built.tests, cwd=built.folder, env=environment, capture_output=True, text=True, timeout=600
     )
     output = done.stdout + done.stderr
-    assert done.returncode == 0, output[-10_000:]
+    # Of a crash the first lines say what it was.
+    assert done.returncode == 0, output if len(output) < 20_000 else f"{output[:10_000]}\n…\n{output[-10_000:]}"
     # What the tests need is there, so that they leave nothing out. Those that leave something out name it.
     assert "RECEIPTKIT_TEST_PROOF" not in output and "SKIPPED" not in output, output[-10_000:]
 

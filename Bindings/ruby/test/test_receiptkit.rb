@@ -102,12 +102,14 @@ class TestReceiptKit < Minitest::Test
   end
 
   def test_threads_that_collect_garbage
-    receipt = valid
+    # Read before: Ruby 3.1 itself crashes if one thread reads a file while another moves objects.
+    receipt, text_of_policy = valid, JSON.generate(policy)
     threads = Array.new(8) do
       Thread.new do
         50.times do |count|
           text = +"" << receipt
           other = Thread.new { text.replace("x" * 10_000) }
+          verifier = ReceiptKit::Verifier.new(text_of_policy)
           assert %w[valid invalid].include?(verifier.verify(text).verdict)
           other.join
           assert verifier.verify(receipt.dup).valid?
@@ -149,11 +151,14 @@ class TestReceiptKit < Minitest::Test
   end
 
   def test_a_timeout_leaves_everything_as_it_was
-    shared = verifier
-    20.times do
-      assert_raises(Timeout::Error) { Timeout.timeout(0.002) { loop { shared.verify(valid) } } }
+    shared, receipt = verifier, valid
+    500.times do
+      give_up = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
+      assert_raises(Timeout::Error) do
+        Timeout.timeout(0.002) { shared.verify(receipt) while Process.clock_gettime(Process::CLOCK_MONOTONIC) < give_up }
+      end
     end
-    assert shared.verify(valid).valid?
+    assert shared.verify(receipt).valid?
   end
 
   def test_nothing_is_kept_of_a_call

@@ -11,7 +11,9 @@ module ReceiptKit
     REDACTED = 1
     ABI_VERSION = 1
 
-    POINTER, SIZE, HANDLE, STATUS = Fiddle::TYPE_VOIDP, Fiddle::TYPE_SIZE_T, -Fiddle::TYPE_LONG_LONG, Fiddle::TYPE_INT
+    # A pointer is passed as its number. Fiddle converts an object by calling its method `to_int`, and drops an exception of
+    # another thread that arrives in there, such as a timeout.
+    POINTER, SIZE, HANDLE, STATUS = Fiddle::TYPE_UINTPTR_T, Fiddle::TYPE_SIZE_T, -Fiddle::TYPE_LONG_LONG, Fiddle::TYPE_INT
     # The parameters of each function, as receiptkit.h declares them; `result` is the last one.
     FUNCTIONS = {
       version: [POINTER],
@@ -95,17 +97,16 @@ module ReceiptKit
 
     # Calls a function whose last parameter is the result, and returns its status and the text.
     def call(name, *arguments)
-      text = "\0".b * TEXT_SIZE
-      result = Fiddle::Pointer[text]
-      # A pointer keeps its text where it is.
-      arguments.map! { |argument| argument.is_a?(String) ? Fiddle::Pointer[argument] : argument }
+      arguments.map! { |argument| argument.is_a?(String) ? copy(argument) : argument }
+      result = memory(TEXT_SIZE)
+      numbers = [*arguments, result].map(&:to_i)
       begin
-        status = @functions.fetch(name).call(*arguments, result)
-        address, length = text.unpack("JJ")
+        status = @functions.fetch(name).call(*numbers)
+        address, length = result[0, TEXT_SIZE].unpack("JJ")
         content = address.zero? ? +"" : Fiddle::Pointer.new(address)[0, length]
         [status, content.force_encoding(Encoding::UTF_8)]
       ensure
-        @text_free.call(result)
+        @text_free.call(numbers.last)
       end
     end
 
@@ -119,25 +120,41 @@ module ReceiptKit
 
     # Creates a verifier or a signer and returns its handle.
     def create(name, document)
-      handle = "\0".b * 8
+      handle = memory(8)
       text_of(name, document, document.bytesize, handle)
-      handle.unpack1("Q")
+      handle[0, 8].unpack1("Q")
     end
 
     # The status and the verdict of each receipt.
     def verify_batch(handle, receipts)
       ends = receipts.each_with_object([0]) { |receipt, offsets| offsets << (offsets.last + receipt.bytesize) }
-      statuses = "\0".b * (receipts.size + 1)
+      statuses = memory(receipts.size + 1)
       text = text_of(:verify_batch, handle, receipts.join.b, ends.pack("Q*"), receipts.size, statuses)
       lines = text.lines(chomp: true)
       if lines.size != receipts.size
         raise self.class.internal("The library returned #{lines.size} verdicts on #{receipts.size} receipts.")
       end
 
-      statuses.unpack("C*").zip(lines).take(lines.size)
+      statuses[0, lines.size].unpack("C*").zip(lines)
     end
 
     def free(handle) = @handle_free.call(handle)
+
+    private
+
+    # Memory that is zero. It is not in a String: the garbage collector may move or lock one while the library, in another
+    # thread, reads or writes it.
+    def memory(size)
+      memory = Fiddle::Pointer.malloc(size, Fiddle::RUBY_FREE)
+      memory[0, size] = "\0".b * size
+      memory
+    end
+
+    def copy(bytes)
+      memory = Fiddle::Pointer.malloc([bytes.bytesize, 1].max, Fiddle::RUBY_FREE)
+      memory[0, bytes.bytesize] = bytes
+      memory
+    end
   end
 
   # A verifier or signer of the library, which is freed with its object.
