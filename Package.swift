@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "StorefrontSQLite", targets: ["StorefrontSQLite"]),
     .library(name: "ReceiptObservability", targets: ["ReceiptObservability"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
+    .library(name: "AuditTrailTesting", targets: ["AuditTrailTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
     .library(name: "StoreTesting", targets: ["StoreTesting"]),
@@ -92,7 +93,7 @@ let package = Package(
     .target(
       name: "GooglePlay",
       dependencies: [
-        "Entitlements", "Locking", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
       ]),
     .target(
       name: "RemoteChecks",
@@ -135,8 +136,9 @@ let package = Package(
           condition: .when(traits: ["SwiftNIO"])),
       ]),
     .target(
-      name: "ReceiptTesting",
-      dependencies: ["AuditTrail", "ReceiptBytes", "ReceiptSigning", "ReceiptVerification"]),
+      name: "ReceiptTesting", dependencies: ["ReceiptBytes", "ReceiptSigning", "ReceiptVerification"]),
+    // Apart, so that who tests purchases need not compile the trail.
+    .target(name: "AuditTrailTesting", dependencies: ["AuditTrail"]),
 
     // The audit trail: the log and the index under it, the trail, and its storages, each apart.
     .target(name: "TransparencyLog", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
@@ -150,7 +152,7 @@ let package = Package(
     .target(name: "CMalloc"),
     .target(
       name: "AuditTrailSQLite",
-      dependencies: ["AuditTrail", "ReceiptBytes", "SQLite", "TransparencyLog"]),
+      dependencies: ["AuditTrail", "SQLite", "TransparencyLog"]),
     // The C interface of SQLite. Only SQLite imports it.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "SQLite", dependencies: ["CSQLite", "ReceiptBytes"]),
@@ -175,8 +177,7 @@ let package = Package(
       dependencies: [
         "Locking", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
       ]),
-    .target(
-      name: "StorefrontSQLite", dependencies: ["ReceiptBytes", "SQLite", "Storefront"]),
+    .target(name: "StorefrontSQLite", dependencies: ["SQLite", "Storefront"]),
 
     // The objects that the commands print with `--json`, and their exit codes.
     .target(
@@ -241,7 +242,7 @@ let package = Package(
       name: "GooglePlayEmulator",
       dependencies: [
         "AppStoreEmulator", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
-        "ReceiptSigning", "Storefront",
+        "Storefront",
       ]),
     // The traits that give a test a store. A product of its own: it imports Swift Testing, which only tests have.
     .target(
@@ -272,9 +273,9 @@ let package = Package(
     .target(
       name: "ReceiptService",
       dependencies: [
-        "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements",
-        "GooglePlay", "PostgreSQL", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
-        "ReceiptHTTPAsyncHTTPClient", "ReceiptInspection", "ReceiptObservability", "ReceiptVerification",
+        "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay", "PostgreSQL", "ReceiptBytes",
+        "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient", "ReceiptInspection",
+        "ReceiptObservability", "ReceiptVerification",
         "RemoteChecks", "SQLite", "TransparencyLog",
         .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
@@ -331,8 +332,8 @@ let package = Package(
     .executableTarget(
       name: "audit-bench",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "Measuring",
-        "ReceiptCrypto", "ReceiptTesting", "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "AuditTrailTesting", "FingerprintIndex",
+        "Measuring", "ReceiptCrypto", "TransparencyLog",
       ],
       path: "Benchmarks/audit-bench"),
     .executableTarget(
@@ -383,10 +384,9 @@ let package = Package(
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "GooglePlay",
-        "GooglePlayEmulator", "ReceiptBytes", "ReceiptCrypto", "SQLite",
-        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "StoreSimulation",
-        "Storefront", "StorefrontSQLite",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "GooglePlay", "GooglePlayEmulator",
+        "ReceiptBytes", "ReceiptCrypto", "ReceiptHTTPAsyncHTTPClient", "ReceiptHTTPCurl", "ReceiptTesting",
+        "RemoteChecks", "SQLite", "StoreSimulation", "Storefront",
       ],
       path: "Tests/Stores/RemoteTests"),
     .testTarget(
@@ -409,7 +409,7 @@ let package = Package(
     .testTarget(
       name: "ReceiptObservabilityTests",
       dependencies: [
-        "AuditTrail", "Entitlements", "ReceiptObservability", "ReceiptTesting", "ReceiptVerification",
+        "AuditTrail", "AuditTrailTesting", "Entitlements", "ReceiptObservability", "ReceiptVerification",
         "Storefront", "TransparencyLog",
         .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
@@ -422,7 +422,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
+        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "AuditTrailTesting", "Entitlements", "GooglePlay",
         "GooglePlayEmulator",
         "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient", "ReceiptHTTPCurl",
         "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
@@ -438,7 +438,7 @@ let package = Package(
     .testTarget(
       name: "ReceiptServiceTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
+        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "AuditTrailTesting", "Entitlements", "GooglePlay",
         "GooglePlayEmulator", "PostgreSQL", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
         "ReceiptService", "ReceiptServiceClient", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
         "Storefront", "TransparencyLog",
@@ -462,9 +462,8 @@ let package = Package(
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "PostgreSQL",
-        "ReceiptBytes",
-        "ReceiptTesting", "SQLite", "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "AuditTrailTesting", "FingerprintIndex",
+        "PostgreSQL", "ReceiptBytes", "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
     .testTarget(
       name: "ReceiptKitLibraryTests",
@@ -501,7 +500,7 @@ let rooms: KeyValuePairs = [
     "TransparencyLog", "FingerprintIndex", "CMalloc", "AuditTrail", "AuditTrailSQLite",
     "AuditTrailPostgreSQL",
   ],
-  "Testing": ["ReceiptTesting", "CChildProcess", "ConformanceSuite"],
+  "Testing": ["ReceiptTesting", "AuditTrailTesting", "CChildProcess", "ConformanceSuite"],
   "Storefront": [
     "Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator", "StoreTesting",
   ],
@@ -568,15 +567,12 @@ case "thread":
   ]
   package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
-  // Without the trail, and what only other tests of the store need.
-  let unneeded = [
-    "AuditTrail", "CSQLite", "ReceiptHTTPCurl", "SQLite", "StoreSimulation", "StorefrontSQLite",
-  ]
-  for target in package.targets where ["ReceiptTesting", "StorefrontTests"].contains(target.name) {
+  // Without what only other tests of the store need.
+  let unneeded = ["CSQLite", "ReceiptHTTPCurl", "SQLite", "StoreSimulation", "StorefrontSQLite"]
+  for target in package.targets where target.name == "StorefrontTests" {
     target.dependencies.removeAll { dependency in
       if case .byNameItem(let name, _) = dependency { unneeded.contains(name) } else { false }
     }
-    if target.name == "ReceiptTesting" { target.exclude = ["AuditTrail"] }
   }
   optimized = []
 default: break

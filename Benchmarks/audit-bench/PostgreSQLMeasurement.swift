@@ -3,9 +3,9 @@
 #if PostgreSQL
   import AuditTrail
   import AuditTrailPostgreSQL
+  import AuditTrailTesting
   import Glibc
   import Measuring
-  import ReceiptTesting
   import Synchronization
   import TransparencyLog
 

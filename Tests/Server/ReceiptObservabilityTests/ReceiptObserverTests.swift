@@ -2,6 +2,7 @@
 
 #if SwiftNIO
   import AuditTrail
+  import AuditTrailTesting
   import Entitlements
   import InMemoryLogging
   import Logging

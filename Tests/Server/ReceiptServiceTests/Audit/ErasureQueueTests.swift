@@ -2,6 +2,7 @@
 
 #if Server
   import AuditTrail
+  import AuditTrailTesting
   import Foundation
   import Logging
   import ReceiptCodec

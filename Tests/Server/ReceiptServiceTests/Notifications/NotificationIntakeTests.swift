@@ -2,6 +2,7 @@
 
 #if Server
   import AuditTrail
+  import AuditTrailTesting
   import GooglePlay
   import GooglePlayEmulator
   import ReceiptCodec

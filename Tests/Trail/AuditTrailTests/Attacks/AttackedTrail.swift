@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptTesting

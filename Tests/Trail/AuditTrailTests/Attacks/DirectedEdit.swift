@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptTesting
-
 @testable import AuditTrail
+import AuditTrailTesting
 
 /// A way to change what is stored, by somebody who knows the layout and holds everything but the signing key.
 struct DirectedEdit: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import FoundationEssentials
 import ReceiptCrypto
-import ReceiptTesting
 import Testing
 import TransparencyLog
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import FoundationEssentials
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptTesting
 import ReceiptVerification
 import Testing
 import TransparencyLog

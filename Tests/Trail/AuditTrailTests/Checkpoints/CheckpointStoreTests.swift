@@ -2,7 +2,7 @@
 
 import AuditTrail
 import AuditTrailPostgreSQL
-import ReceiptTesting
+import AuditTrailTesting
 import Synchronization
 import Testing
 

@@ -2,8 +2,8 @@
 
 import AuditTrail
 import AuditTrailSQLite
+import AuditTrailTesting
 import FoundationEssentials
-import ReceiptTesting
 import Testing
 import TransparencyLog
 

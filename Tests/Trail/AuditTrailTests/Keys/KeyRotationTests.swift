@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import FoundationEssentials
-import ReceiptTesting
 import Testing
 import TransparencyLog
 

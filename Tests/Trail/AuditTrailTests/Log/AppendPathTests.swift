@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import Dispatch
 import Foundation
-import ReceiptTesting
 import Synchronization
 import Testing
 import TransparencyLog

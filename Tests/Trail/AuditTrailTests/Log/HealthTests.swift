@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
-import ReceiptTesting
+import AuditTrailTesting
 import Synchronization
 import Testing
 import TransparencyLog

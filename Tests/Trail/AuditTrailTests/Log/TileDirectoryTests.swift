@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailTesting
 import FoundationEssentials
-import ReceiptTesting
 import Testing
 import TransparencyLog
 

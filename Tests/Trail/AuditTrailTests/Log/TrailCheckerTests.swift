@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import Dispatch
-import ReceiptTesting
 import Synchronization
 import Testing
 import TransparencyLog

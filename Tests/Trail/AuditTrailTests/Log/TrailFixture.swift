@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailTesting
 import ReceiptCrypto
-import ReceiptTesting
 import TransparencyLog
 
 /// A trail for tests, and records to enter into it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailTesting
 import Foundation
-import ReceiptTesting
 import Testing
 import TransparencyLog
 

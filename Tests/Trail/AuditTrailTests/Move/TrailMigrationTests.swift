@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrailTesting
 import Foundation
-import ReceiptTesting
 import Testing
 import TransparencyLog
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptTesting
+import AuditTrailTesting
 import Testing
 import TransparencyLog
 

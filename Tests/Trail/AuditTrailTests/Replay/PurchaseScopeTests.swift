@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailTesting
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptTesting

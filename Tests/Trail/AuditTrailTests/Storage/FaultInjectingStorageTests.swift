@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
-import ReceiptTesting
+import AuditTrailTesting
 import Testing
 
 @Suite("Fault injecting storage")

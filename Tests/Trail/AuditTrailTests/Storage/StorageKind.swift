@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
-import ReceiptTesting
+import AuditTrailTesting
 import Testing
 
 /// A storage that the conformance suite runs on. Adding one is one line in `all`.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailTesting
 import Foundation
-import ReceiptTesting
 import Synchronization
 
 /// A storage in memory. A loss of power leaves only what was synced.

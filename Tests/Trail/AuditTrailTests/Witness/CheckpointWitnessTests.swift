@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailTesting
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptTesting
 import Testing
 import TransparencyLog
 
