@@ -175,8 +175,8 @@ def main() -> None:
             hashes=[{"alg": "SHA-256", "content": hashlib.sha256(contents).hexdigest()}],
             licenses=[{"license": {"id": "Apache-2.0"}}],
         )  # fmt: skip
-        parts = [*runtime, *add_packages(bill, Path(scratch).resolve(), traits)]
-        bill.dependencies[reference].update(parts, add_libraries(bill, [os.path.realpath(program), *loaded]))
+        linked = add_libraries(bill, [os.path.realpath(program), *loaded])
+        bill.dependencies[reference].update(runtime, add_packages(bill, Path(scratch).resolve(), traits), linked)
         programs.append(reference)
 
     time = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.UTC)

@@ -49,10 +49,25 @@ def receipt_tool() -> ReceiptTool:
     return ReceiptTool(path)
 
 
+def shared_by_workers(tmp_path_factory, name: str, make) -> pathlib.Path:
+    """A file or folder that the first worker makes, which needs it, and that the others only read."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    place = folder / name
+    with open(folder / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            make(folder / f"new-{name}")
+            (folder / f"new-{name}").rename(place)
+    return place
+
+
 @pytest.fixture(scope="module")
 def made(receipt_tool, tmp_path_factory) -> World:
-    """What commands need to run, made once for a file of tests, which leave it as it is."""
-    return World.make(receipt_tool, tmp_path_factory.mktemp("made"))
+    """What commands need to run, for a file of tests, which leave it as it is; a copy of what one worker made."""
+    place = shared_by_workers(tmp_path_factory, "made", lambda place: World.make(receipt_tool, place))
+    return World.read(receipt_tool, place).copy(tmp_path_factory.mktemp("made") / "world")
 
 
 @pytest.fixture(scope="module")
@@ -125,18 +140,12 @@ def generate_suite(file: pathlib.Path, *options: str) -> subprocess.CompletedPro
 @pytest.fixture(scope="session")
 def suite_file(tmp_path_factory) -> pathlib.Path:
     """The conformance suite, generated once for all workers."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    file = folder / "conformance-suite.json"
-    with open(folder / "conformance-suite.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not file.exists():
-            made = file.with_suffix(".new")
-            done = generate_suite(made)
-            assert done.returncode == 0, done.stderr
-            made.rename(file)
-    return file
+
+    def make(place: pathlib.Path) -> None:
+        done = generate_suite(place)
+        assert done.returncode == 0, done.stderr
+
+    return shared_by_workers(tmp_path_factory, "conformance-suite.json", make)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ example that answers requests rightly."""
 import base64
 import concurrent.futures
 import http.client
-import itertools
 import json
 import os
 import socket
@@ -69,27 +68,10 @@ class Expected:
     """Samples, and what receipt-tool says of them."""
 
     def __init__(self, receipt_tool, samples, folder):
-        # Of the same options, so that one run verifies many.
-        samples = sorted(samples, key=lambda sample: (str(sample.folder), sample.options))
-        groups = itertools.groupby(samples, key=lambda sample: (sample.folder, sample.options))
-        self.groups = [list(group) for _, group in groups]
-        self.names = [sample.name for group in self.groups for sample in group]
-        self.input = "".join(line(group[0].policy, *(sample.receipt for sample in group)) for group in self.groups)
-        files = iter(range(len(samples)))
-
-        def verify(group):
-            paths = []
-            for sample in group:
-                paths.append(folder / f"{next(files)}.receipt")
-                paths[-1].write_bytes(sample.receipt)
-            options = group[0].options
-            done = receipt_tool.run("verify", "--json", *options, *paths, cwd=group[0].folder, timeout=300)
-            verdicts = [json.loads(text) for text in done.out.splitlines()]
-            assert [verdict.get("source") for verdict in verdicts] == [str(path) for path in paths], done.err
-            return [summary(verdict) for verdict in verdicts]
-
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            self.verdicts = list(itertools.chain.from_iterable(pool.map(verify, self.groups)))
+        groups = library_samples.grouped(samples)
+        self.names = [sample.name for group in groups for sample in group]
+        self.input = "".join(line(group[0].policy, *(sample.receipt for sample in group)) for group in groups)
+        self.verdicts = list(map(summary, library_samples.verdicts(receipt_tool, groups, folder)))
 
     def compare(self, built):
         done = run(built, self.input)

@@ -2,7 +2,9 @@
 """Receipts with their policies, once as options of receipt-tool and once as the document that libreceiptkit reads."""
 
 import base64
+import concurrent.futures
 import dataclasses
+import itertools
 import json
 import pathlib
 
@@ -102,6 +104,29 @@ class Sample:
     @property
     def policy(self) -> dict:
         return policy_document(self.options, self.folder)
+
+
+def grouped(samples: list[Sample]) -> list[list[Sample]]:
+    """Samples of the same options, so that one run verifies many."""
+    samples = sorted(samples, key=lambda sample: (str(sample.folder), sample.options))
+    return [list(group) for _, group in itertools.groupby(samples, key=lambda sample: (sample.folder, sample.options))]
+
+
+def verdicts(receipt_tool, groups: list[list[Sample]], folder: pathlib.Path) -> list[dict]:
+    """What receipt-tool says of the samples, one after the other. The receipts are written into an empty folder."""
+    files = iter(range(sum(map(len, groups))))
+
+    def verify(group: list[Sample]) -> list[dict]:
+        paths = [folder / f"{next(files)}.receipt" for _ in group]
+        for sample, path in zip(group, paths, strict=True):
+            path.write_bytes(sample.receipt)
+        done = receipt_tool.run("verify", "--json", *group[0].options, *paths, cwd=group[0].folder, timeout=300)
+        found = [json.loads(line) for line in done.out.splitlines()]
+        assert [verdict.pop("source", None) for verdict in found] == [str(path) for path in paths], done.err
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(itertools.chain.from_iterable(pool.map(verify, groups)))
 
 
 def vectors() -> list[Sample]:

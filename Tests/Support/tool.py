@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs receipt-tool as a user would, and reads its JSON."""
 
+import functools
 import json
 import os
 import pathlib
@@ -41,7 +42,7 @@ class Run:
     err: str
     peak_kilobytes: int = 0
 
-    @property
+    @functools.cached_property
     def lines(self) -> list[dict]:
         """The objects of the output, of which the first are compared with the schemas."""
         lines = [json.loads(line) for line in self.out.splitlines()]

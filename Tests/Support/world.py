@@ -155,7 +155,14 @@ class World:
         return self.tool.run(*name.split(), *arguments, cwd=self.folder, **options)
 
     @classmethod
-    def make(cls, tool: ReceiptTool, folder: pathlib.Path) -> "World":
+    def read(cls, tool: ReceiptTool, folder: pathlib.Path) -> "World":
+        """What `make` made in a folder."""
+        return cls(tool, folder, json.loads((folder / "values.json").read_text()))
+
+    @classmethod
+    def make(cls, tool: ReceiptTool, folder: pathlib.Path) -> None:
+        """Makes it in a new folder, with what it found out in `values.json`."""
+        folder.mkdir()
         world = cls(tool, folder, {})
 
         def do(line: str, stdin: bytes = b"", code: int = 0):
@@ -198,7 +205,7 @@ class World:
         waiting = do("store pending --store asking --json").lines
         world.values["request"] = next(line["request"] for line in waiting if "request" in line)
         (folder / "notification.json").write_bytes(body(store.leaf(), signed=samples.SIGNED))
-        return world
+        (folder / "values.json").write_text(json.dumps(world.values))
 
 
 def ocsp_request(chain: pathlib.Path, nonce: bytes | None = None) -> bytes:

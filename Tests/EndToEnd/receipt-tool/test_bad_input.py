@@ -2,6 +2,7 @@
 """Hostile input gives an error, in time and memory proportional to its size, and never a crash."""
 
 import base64
+import json
 import os
 import random
 import subprocess
@@ -125,7 +126,8 @@ def test_a_hundred_thousand_purchases(receipt_tool, rsa_store, rsa_trust, tmp_pa
         start = time.monotonic()
         run = receipt_tool.run_measured("verify", "--json", *rsa_trust, tmp_path / "receipt")
         assert run.code == 0, (run.out + run.err)[:500]
-        assert len(run.lines[0]["transactions"]) == count
+        # Without the comparison with the schema, which would take ten seconds.
+        assert len(json.loads(run.out)["transactions"]) == count
         return time.monotonic() - start, run.peak_kilobytes
 
     few, _ = verify(10_000)

@@ -14,7 +14,6 @@ import samples
 from conftest import PACKAGE_ROOT
 from independent import jws, pki
 from tool import INVALID, USAGE, VALID
-from world import World
 
 VECTORS = PACKAGE_ROOT / "TestVectors"
 NOW = "2025-10-05T00:00:00Z"
@@ -645,11 +644,6 @@ def test_every_vector_is_shown(receipt_tool, options):
     assert run.out.count(NOTICE) + refused == len(paths) and refused < len(paths) / 8
 
 
-@pytest.fixture(scope="module")
-def world(receipt_tool, tmp_path_factory):
-    return World.make(receipt_tool, tmp_path_factory.mktemp("world"))
-
-
 class TestColorOfOtherCommands:
     @pytest.mark.parametrize(
         ("line", "painted"),
@@ -664,12 +658,12 @@ class TestColorOfOtherCommands:
         ],
         ids=lambda value: value.replace("\x1b", ""),
     )
-    def test_the_word_at_the_margin(self, receipt_tool, world, line, painted):
-        colored = receipt_tool.run(*line.split(), "--color", "always", cwd=world.folder)
+    def test_the_word_at_the_margin(self, receipt_tool, made, line, painted):
+        colored = receipt_tool.run(*line.split(), "--color", "always", cwd=made.folder)
         # Of the subscription it says that it expired.
         count = 1 + colored.out.count("mEXPIRED")
         assert colored.out.startswith(painted) and colored.out.count("\x1b[0m") == count, colored
-        assert "\x1b" not in receipt_tool.run(*line.split(), cwd=world.folder).out
+        assert "\x1b" not in receipt_tool.run(*line.split(), cwd=made.folder).out
 
     @pytest.mark.parametrize(
         ("environment", "options", "is_colored"),

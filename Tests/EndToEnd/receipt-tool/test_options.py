@@ -8,7 +8,7 @@ import pytest
 import samples
 from independent import app_receipt, jws
 from tool import INTERNAL, INVALID, UNREADABLE, USAGE, VALID
-from world import TOKEN_OPTIONS, World
+from world import TOKEN_OPTIONS
 
 OWNER = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
 STRANGER = "00000000-0000-4000-8000-000000000000"
@@ -157,8 +157,8 @@ DATED = [
 
 
 @pytest.fixture(scope="module")
-def world(receipt_tool, tmp_path_factory):
-    world = World.make(receipt_tool, tmp_path_factory.mktemp("world"))
+def world(made, tmp_path_factory):
+    world = made.copy(tmp_path_factory.mktemp("options") / "world")
     # A store without subscriptions, so that ages may pass in it at once.
     assert world.run("store init", ["--store", "plain", "--clock", "2025-01-01T00:00:00Z"]).code == VALID
     return world

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("libreceiptkit: from many threads")
 struct LibraryThreadTests {
-  #if THREAD_SANITIZER
+  #if THREAD_SANITIZER || ADDRESS_SANITIZER
     // Two batches of each thread; a verification costs many times as much.
     private static let rounds = 16
   #else

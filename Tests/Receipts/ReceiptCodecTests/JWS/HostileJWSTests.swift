@@ -49,9 +49,15 @@ struct HostileJWSTests {
   }
 
   @Test func `Payloads truncated or with a bit flipped never crash the reader`() {
+    #if ADDRESS_SANITIZER
+      // Each costs several; the ordinary run takes all.
+      let step = 8
+    #else
+      let step = 1
+    #endif
     for payload in JWSPayload.samples {
       let json = payload.encoded()
-      for index in json.indices {
+      for index in stride(from: 0, to: json.count, by: step) {
         if let read = try? JWSPayload(decoding: Array(json.prefix(index))) {
           Issue.record("a truncated payload was read as \(read.kind)")
         }

@@ -122,7 +122,13 @@ import Testing
     template.entries = [.init(chain.leaf, revokedAt: 9, reason: .keyCompromise)]
     let der = try template.sign(issuer: chain.intermediate, key: chain.intermediateKey)
     for count in der.indices { #expect(Self.refusal(chain, Array(der[..<count])) != nil) }
-    for position in der.indices {
+    #if ADDRESS_SANITIZER
+      // Each costs several; the ordinary run takes all.
+      let step = 8
+    #else
+      let step = 1
+    #endif
+    for position in stride(from: 0, to: der.count, by: step) {
       for bit in 0..<8 {
         var damaged = der
         damaged[position] ^= 1 << UInt8(bit)

@@ -16,9 +16,9 @@ struct Sweep: Sendable {
 
   #if ADDRESS_SANITIZER
     // Each verification costs several; the ordinary run takes all of these samples.
-    private static let thinning = 16
+    static let thinning = 16
   #else
-    private static let thinning = 1
+    static let thinning = 1
   #endif
 
   /// One flipped bit that left the verdict valid.
