@@ -2,6 +2,7 @@
 """A folder with every kind of file that receipt-tool uses, and a run of each of its commands in it."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -186,6 +187,7 @@ class World:
         secret = " ".join(SECRET)
         first = do(f"identity create first --organization Example --keep-root authority {secret} --json").lines[0]
         world.values["signer"] = first["certificates"][0]["serialNumber"]
+        lower_iterations(folder / "authority", folder / "authority.txt")
         do(f"identity responder authority responder {secret}")
         (folder / "request.der").write_bytes(ocsp_request(folder / "first/chain.pem"))
         do("audit init trail --origin example.com/t")
@@ -215,6 +217,18 @@ def ocsp_request(chain: pathlib.Path, nonce: bytes | None = None) -> bytes:
     if nonce is not None:
         builder = builder.add_extension(x509.OCSPNonce(nonce), critical=False)
     return builder.build().public_bytes(serialization.Encoding.DER)
+
+
+def lower_iterations(authority: pathlib.Path, passphrase: pathlib.Path) -> None:
+    """Encrypts an authority's keys anew with a thousand iterations in place of 600,000, which take a fifth of a second of
+    each command that reads a key."""
+    environment = os.environ | {"SECRET": passphrase.read_text().strip()}
+    secret = "env:SECRET"
+    for file in authority.glob("*/key.pem"):
+        form = ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA256", "-iter", "1000"]
+        command = ["openssl", "pkcs8", "-topk8", "-in", file, "-passin", secret, "-passout", secret, *form]
+        # Written into the file that is there, which nobody else may read.
+        file.write_bytes(subprocess.run(command, check=True, capture_output=True, env=environment).stdout)
 
 
 def leaf_commands(tool: ReceiptTool) -> set[str]:

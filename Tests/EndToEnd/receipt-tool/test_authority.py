@@ -24,7 +24,7 @@ from cryptography.x509 import ocsp
 
 import samples
 from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
-from world import SECRET, mount, ocsp_request, unmount
+from world import SECRET, lower_iterations, mount, ocsp_request, unmount
 
 CANNOT_CREATE, NOT_WRITTEN = 73, 74
 SIGN = ["--format", "signed-transaction", "purchase.json"]
@@ -81,6 +81,7 @@ def built(receipt_tool, tmp_path_factory) -> Authority:
     (authority.folder / "purchase.json").write_text(json.dumps(samples.TRANSACTION))
     authority.run("identity", "create", "one", "--organization", "Läden & Söhne", "--country", "DE",
                   "--keep-root", "authority", *SECRET)  # fmt: skip
+    lower_iterations(authority.folder / "authority", authority.folder / "authority.txt")
     authority.run("identity", "issue", "authority", "two", *SECRET, "--common-name", "Second Signer")
     shutil.copy(authority.folder / "one/root.cer", authority.folder / "root.cer")
     for name in ("one", "two"):
