@@ -495,13 +495,14 @@ class TestAttacks:
         assert not (authority.folder / "kept").exists() and not (authority.folder / "new").exists()
 
     def test_keys_are_encrypted_and_private(self, authority):
+        authority.run("identity", "create", "another", "--organization", "X", "--keep-root", "new", *SECRET)
         for name in ("root", "intermediate-1"):
-            key = authority.folder / f"authority/{name}/key.pem"
+            key = authority.folder / f"new/{name}/key.pem"
             assert key.stat().st_mode & 0o777 == 0o600
             assert key.read_text().startswith("-----BEGIN ENCRYPTED PRIVATE KEY-----")
             text = authority.openssl("asn1parse", "-in", key)
             assert "PBES2" in text and "hmacWithSHA256" in text and "aes-256-cbc" in text and ":0927C0" in text, text
-        assert (authority.folder / "authority").stat().st_mode & 0o777 == 0o700
+        assert (authority.folder / "new").stat().st_mode & 0o777 == 0o700
 
     def test_a_key_that_others_may_read(self, authority):
         (authority.folder / "authority/intermediate-1/key.pem").chmod(0o644)

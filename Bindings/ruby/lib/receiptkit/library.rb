@@ -97,8 +97,10 @@ module ReceiptKit
 
     # Calls a function whose last parameter is the result, and returns its status and the text.
     def call(name, *arguments)
-      arguments.map! { |argument| argument.is_a?(String) ? copy(argument) : argument }
       result = memory(TEXT_SIZE)
+      # What is left here by an exception, the garbage collector frees.
+      own = [result]
+      arguments.map! { |argument| argument.is_a?(String) ? copy(argument).tap { |copied| own << copied } : argument }
       numbers = [*arguments, result].map(&:to_i)
       begin
         status = @functions.fetch(name).call(*numbers)
@@ -107,6 +109,7 @@ module ReceiptKit
         [status, content.force_encoding(Encoding::UTF_8)]
       ensure
         @text_free.call(numbers.last)
+        own.each(&:call_free)
       end
     end
 
