@@ -50,7 +50,7 @@ def receipt_tool() -> ReceiptTool:
 
 
 def shared_by_workers(tmp_path_factory, name: str, make) -> pathlib.Path:
-    """A file or folder that the first worker makes, which needs it, and that the others only read."""
+    """A file or folder, made by the first worker that needs it, and only read by the others."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

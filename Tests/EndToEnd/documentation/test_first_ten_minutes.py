@@ -21,7 +21,7 @@ def run_tasks(tmp_path, *options: str) -> dict[int, dict]:
     for variable in ("RECEIPT_TOOL", "RECEIPT_SERVER", "STORE_EMULATOR"):
         program = pathlib.Path(os.environ[variable]).absolute()
         (programs / program.name).symlink_to(program)
-    # Debug information and small pages take a fifth of a build's time, and nobody debugs here.
+    # Nobody debugs here: without debug information, and with huge pages, as scripts/swift-for-tests builds.
     swift = programs / "swift"
     swift.write_text(
         f'#!/bin/sh\nreal={shutil.which("swift")}\ncase $1 in\n'

@@ -145,14 +145,11 @@ module ReceiptKit
 
     private
 
-    # Memory that is zero. It is not in a String: the garbage collector may move or lock one while the library, in another
-    # thread, reads or writes it.
-    def memory(size)
-      memory = Fiddle::Pointer.malloc(size, Fiddle::RUBY_FREE)
-      memory[0, size] = "\0".b * size
-      memory
-    end
+    # Memory that is zero.
+    def memory(size) = copy("\0".b * size)
 
+    # A copy outside of every String: the garbage collector may move or lock one while the library, in another thread, reads or
+    # writes it.
     def copy(bytes)
       memory = Fiddle::Pointer.malloc([bytes.bytesize, 1].max, Fiddle::RUBY_FREE)
       memory[0, bytes.bytesize] = bytes
