@@ -160,11 +160,10 @@ let package = Package(
     .target(
       name: "PostgreSQL",
       dependencies: ["ReceiptBytes", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
-    // The C shim over libpq; empty without the trait. Only PostgreSQL imports it.
+    // libpq, loaded when it is needed; empty without the trait. Only PostgreSQL imports it.
     .target(
       name: "CPostgreSQL",
-      cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
-      linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
+      cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
 
     // The build information of `receipt-tool version`. scripts/package names the commit; a plain build has none.
     .target(

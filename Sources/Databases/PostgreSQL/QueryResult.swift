@@ -10,17 +10,17 @@
 
     init(takingOwnership handle: OpaquePointer) { unsafe self.handle = handle }
 
-    deinit { unsafe PQclear(handle) }
+    deinit { unsafe libpq.PQclear(handle) }
 
-    var status: ExecStatusType { unsafe PQresultStatus(handle) }
+    var status: ExecStatusType { unsafe libpq.PQresultStatus(handle) }
 
-    package var rowCount: Int { Int(unsafe PQntuples(handle)) }
+    package var rowCount: Int { Int(unsafe libpq.PQntuples(handle)) }
 
     package var changedRowCount: Int {
-      unsafe PQcmdTuples(handle).flatMap { unsafe Int(String(cString: $0)) } ?? 0
+      unsafe libpq.PQcmdTuples(handle).flatMap { unsafe Int(String(cString: $0)) } ?? 0
     }
 
-    package var columnCount: Int { Int(unsafe PQnfields(handle)) }
+    package var columnCount: Int { Int(unsafe libpq.PQnfields(handle)) }
 
     package enum ColumnKind: Sendable, Hashable {
       case integer
@@ -33,7 +33,7 @@
     }
 
     package func kind(_ column: Int) -> ColumnKind {
-      switch unsafe PQftype(handle, Int32(column)) {
+      switch unsafe libpq.PQftype(handle, Int32(column)) {
       case 16, 20, 21, 23: .integer
       case 19, 25, 1042, 1043: .text
       case 17: .bytes
@@ -43,24 +43,26 @@
     }
 
     package func isNull(_ row: Int, _ column: Int) -> Bool {
-      unsafe PQgetisnull(handle, Int32(row), Int32(column)) == 1
+      unsafe libpq.PQgetisnull(handle, Int32(row), Int32(column)) == 1
     }
 
     /// The tag of the command that was executed, such as `COMMIT`.
-    package var command: String { unsafe PQcmdStatus(handle).map { unsafe String(cString: $0) } ?? "" }
+    package var command: String { unsafe libpq.PQcmdStatus(handle).map { unsafe String(cString: $0) } ?? "" }
 
     /// The SQLSTATE of the error (five characters); `nil` if the error is not from the server.
     var sqlState: String? { field(CPostgreSQL_field_sqlstate()) }
 
     var message: String {
       if let message = field(CPostgreSQL_field_message()) { return message }
-      return unsafe PQresultErrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
+      return unsafe libpq.PQresultErrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
     }
 
     /// The bytes of a value that must not be NULL.
     package func bytes(_ row: Int, _ column: Int) -> [UInt8] {
-      let count = Int(unsafe PQgetlength(handle, Int32(row), Int32(column)))
-      guard count > 0, let value = unsafe PQgetvalue(handle, Int32(row), Int32(column)) else { return [] }
+      let count = Int(unsafe libpq.PQgetlength(handle, Int32(row), Int32(column)))
+      guard count > 0, let value = unsafe libpq.PQgetvalue(handle, Int32(row), Int32(column)) else {
+        return []
+      }
       return unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: count))
     }
 
@@ -76,7 +78,7 @@
     }
 
     private func field(_ code: Int32) -> String? {
-      unsafe PQresultErrorField(handle, code).map { unsafe String(cString: $0) }
+      unsafe libpq.PQresultErrorField(handle, code).map { unsafe String(cString: $0) }
     }
   }
 #endif

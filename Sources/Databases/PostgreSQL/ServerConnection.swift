@@ -17,7 +17,7 @@
     /// The maximum time to wait for an answer. Without a limit, the wait for a server process that hangs never ends,
     /// because its operating system continues to acknowledge the data that it receives.
     package var answerLimit: Duration? {
-      didSet { _ = unsafe PQsetnonblocking(handle, answerLimit == nil ? 0 : 1) }
+      didSet { _ = unsafe libpq.PQsetnonblocking(handle, answerLimit == nil ? 0 : 1) }
     }
 
     private enum Awaited: Sendable { case statement, synchronization }
@@ -34,24 +34,26 @@
       ]
       let connected = unsafe StatementParameter.withCStrings(parameters.map(\.key)) { keys in
         unsafe StatementParameter.withCStrings(parameters.map(\.value)) { values in
-          unsafe PQconnectdbParams(keys, values, 1)
+          unsafe libpq.PQconnectdbParams(keys, values, 1)
         }
       }
       guard let connected = unsafe connected else {
         throw Failure(.disconnected, at: location.description, "There is no memory for a connection.")
       }
       unsafe self.handle = connected
-      guard unsafe PQstatus(connected) == CONNECTION_OK else { throw lost() }
+      guard unsafe libpq.PQstatus(connected) == CONNECTION_OK else { throw lost() }
       unsafe CPostgreSQL_ignore_notices(connected)
     }
 
-    deinit { unsafe PQfinish(handle) }
+    deinit { unsafe libpq.PQfinish(handle) }
 
     /// Indicates whether the session has ended. It detects without waiting that the server has ended it: a first read
     /// gets the server's last messages, and the next read the end of the connection.
     package var isBroken: Bool {
       isGivenUp
-        || (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
+        || (0..<3).contains { _ in
+          unsafe libpq.PQconsumeInput(handle) == 0 || libpq.PQstatus(handle) != CONNECTION_OK
+        }
     }
 
     // MARK: Outside of pipeline mode
@@ -59,7 +61,7 @@
     /// Executes statements and returns the answer to the last one.
     @discardableResult
     package func execute(_ statements: String) throws(Failure) -> QueryResult {
-      guard !isGivenUp, unsafe PQsendQuery(handle, statements) == 1 else { throw lost() }
+      guard !isGivenUp, unsafe libpq.PQsendQuery(handle, statements) == 1 else { throw lost() }
       return try takeAnswer()
     }
 
@@ -81,7 +83,8 @@
       _ name: String, _ statement: String, _ types: [StatementParameter.Kind]
     ) throws(Failure) {
       let types = types.map(\.rawValue)
-      guard !isGivenUp, unsafe PQsendPrepare(handle, name, statement, Int32(types.count), types) == 1 else {
+      guard !isGivenUp, unsafe libpq.PQsendPrepare(handle, name, statement, Int32(types.count), types) == 1
+      else {
         throw lost()
       }
     }
@@ -89,7 +92,7 @@
     private func requestExecution(_ name: String, _ parameters: [StatementParameter]) throws(Failure) {
       guard !isGivenUp else { throw lost() }
       let sent = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
-        unsafe PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
+        unsafe libpq.PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
       }
       guard sent == 1 else { throw lost() }
     }
@@ -99,7 +102,7 @@
       var last: QueryResult?
       while let answer = unsafe try nextAnswer() {
         last = unsafe QueryResult(takingOwnership: answer)
-        if unsafe PQstatus(handle) != CONNECTION_OK { break }
+        if unsafe libpq.PQstatus(handle) != CONNECTION_OK { break }
       }
       guard let last else { throw lost() }
       if let failure = failure(of: last) { throw failure }
@@ -109,16 +112,16 @@
     /// Waits for the next answer; `nil` at the end of a statement's answers.
     private func nextAnswer() throws(Failure) -> OpaquePointer? {
       if let answerLimit { try wait(atMost: answerLimit) }
-      return unsafe PQgetResult(handle)
+      return unsafe libpq.PQgetResult(handle)
     }
 
     /// Sends the data that has not been sent, and waits until an answer can be taken.
     private func wait(atMost limit: Duration) throws(Failure) {
       var deadline: ContinuousClock.Instant?
       while true {
-        let isUnsent = unsafe PQflush(handle)
+        let isUnsent = unsafe libpq.PQflush(handle)
         guard isUnsent >= 0 else { throw lost() }
-        if unsafe isUnsent == 0 && PQisBusy(handle) == 0 { return }
+        if unsafe isUnsent == 0 && libpq.PQisBusy(handle) == 0 { return }
         let end = deadline ?? .now + limit
         deadline = end
         let remaining = (end - .now) / .milliseconds(1)
@@ -127,8 +130,8 @@
           throw Failure(.silent, at: location.description, "The server did not answer within \(limit).")
         }
         let events = unsafe CPostgreSQL_wait(
-          PQsocket(handle), isUnsent, Int32(min(remaining.rounded(.up), 60_000)))
-        if events > 0, unsafe PQconsumeInput(handle) == 0 { throw lost() }
+          libpq.PQsocket(handle), isUnsent, Int32(min(remaining.rounded(.up), 60_000)))
+        if events > 0, unsafe libpq.PQconsumeInput(handle) == 0 { throw lost() }
       }
     }
 
@@ -140,7 +143,7 @@
       answerLimit: Duration
     ) throws(Failure) {
       self.answerLimit = answerLimit
-      guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
+      guard unsafe libpq.PQenterPipelineMode(handle) == 1 else { throw lost() }
       for (name, text, types) in statements {
         try requestPreparation(name, text, types)
         awaited.append(.statement)
@@ -169,7 +172,7 @@
     /// Makes the server execute everything that was sent, without waiting. An earlier failure does not affect later
     /// statements.
     package func synchronize() throws(Failure) {
-      guard unsafe PQpipelineSync(handle) == 1 else { throw lost() }
+      guard unsafe libpq.PQpipelineSync(handle) == 1 else { throw lost() }
       awaited.append(.synchronization)
     }
 
@@ -196,11 +199,11 @@
           let result = unsafe QueryResult(takingOwnership: answer)
           if result.status != PGRES_PIPELINE_SYNC { failed = failed ?? failure(of: result) ?? lost() }
         }
-        if unsafe PQstatus(handle) != CONNECTION_OK { break }
+        if unsafe libpq.PQstatus(handle) != CONNECTION_OK { break }
       }
       awaited = []
       if let failed { throw failed }
-      if unsafe PQstatus(handle) != CONNECTION_OK { throw lost() }
+      if unsafe libpq.PQstatus(handle) != CONNECTION_OK { throw lost() }
       return last
     }
 
@@ -216,7 +219,7 @@
     }
 
     private func lost() -> Failure {
-      let message = unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
+      let message = unsafe libpq.PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
       return Failure(
         .disconnected, at: location.description,
         location.sayable(message.isEmpty ? "The connection to the server is lost." : message))
@@ -276,6 +279,8 @@
 /// The reason why a server could not execute a request.
 package enum ServerFault: Sendable, Hashable {
   case unusableURL
+  /// libpq is not installed, or it is older than 14.
+  case noClientLibrary
   /// There is no connection, or it was lost. It is unknown whether the last statement took effect.
   case disconnected
   /// The server did not answer in time and the connection was given up. It is unknown if the last statement took

@@ -19,7 +19,7 @@
 
     /// Creates a location from a `postgresql://` or `postgres://` URL as libpq understands it, which may have the
     /// parameter `schema=NAME`. The schema takes precedence over the URL's. Throws `unusableURL`, without the URL in
-    /// its message.
+    /// its message, and `noClientLibrary`.
     package init<Failure: ServerFailure>(
       _ url: String, schema: String?, defaultSchema: String, orThrow failure: Failure.Type
     ) throws(Failure) {
@@ -76,15 +76,22 @@
         && name.utf8.allSatisfy { isLetter($0) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
-    /// Parses the URL with libpq. Its message about an invalid URL contains the URL, so it is not passed on.
+    /// Parses the URL with libpq, which is loaded here. Its message about an invalid URL contains the URL, so it is not
+    /// passed on.
     private static func options<Failure: ServerFailure>(
       of url: String, orThrow failure: Failure.Type
     ) throws(Failure) -> [String: String] {
-      guard let first = unsafe PQconninfoParse(url, nil) else {
+      guard unsafe CPostgreSQL_load() != nil else {
+        throw Failure(
+          .noClientLibrary, at: "",
+          "libpq 14 or later, the client library of PostgreSQL, is not installed (Debian: apt-get install libpq5)."
+        )
+      }
+      guard let first = unsafe libpq.PQconninfoParse(url, nil) else {
         throw Failure(
           .unusableURL, at: "", "libpq cannot read the URL; see its documentation on connection URIs.")
       }
-      defer { unsafe PQconninfoFree(first) }
+      defer { unsafe libpq.PQconninfoFree(first) }
       var options: [String: String] = [:]
       var option = unsafe first
       while let keyword = unsafe option.pointee.keyword {

@@ -47,7 +47,7 @@ def make_bill(output: pathlib.Path, program: str, scratch: pathlib.Path, *librar
 @pytest.fixture(scope="module")
 def bill(receipt_tool, scratch, tmp_path_factory) -> str:
     output = tmp_path_factory.mktemp("bill") / "bill.cdx.json"
-    done = make_bill(output, receipt_tool.path, scratch, "libcurl.so.4")
+    done = make_bill(output, receipt_tool.path, scratch, "libcurl.so.4", "libpq.so.5")
     assert done.returncode == 0, done.stderr
     return output.read_text()
 
@@ -80,9 +80,9 @@ class TestBillOfMaterials:
             assert resolved[name]["revision"] in package["externalReferences"][0]["comment"], name
             assert package["licenses"] == [{"license": {"id": "Apache-2.0"}}], name
 
-        # libcrypto is linked, and libcurl is loaded.
+        # libcrypto is linked; libcurl and libpq are loaded.
         linked = {each["name"]: each["version"] for each in components.values() if "pkg:deb/" in each["bom-ref"]}
-        for library in ("libssl3", "libsqlite3-0", "libc6", "libcurl4"):
+        for library in ("libssl3", "libsqlite3-0", "libc6", "libcurl4", "libpq5"):
             found = run("dpkg-query", "--show", "--showformat=${Version}", library).stdout
             assert linked[library] == found, library
         swift = next(each for each in components.values() if each["name"] == "swift")

@@ -100,6 +100,26 @@ class TestBackup:
         assert run.code == USAGE and "--exclude-table-data" in run.err and "secret" not in run.err
 
 
+class TestAClientLibraryThatIsMissing:
+    """libpq is loaded when a database is opened: without one, everything else works."""
+
+    @pytest.fixture(params=["none", "too old"])
+    def environment(self, request, tmp_path):
+        library = tmp_path / "libpq.so.5"
+        library.write_bytes(b"")
+        if request.param == "too old":
+            subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", library], check=True)
+        return os.environ | {"LD_LIBRARY_PATH": str(tmp_path)}
+
+    def test_a_database_is_refused(self, receipt_tool, trail, environment):
+        database = "postgresql://me:secret@db/trail"
+        run = receipt_tool.run("audit", "show", database, "0", "--key", f"{trail}.pub", env=environment)
+        assert run.code == UNREADABLE and "apt-get install libpq5" in run.err and "secret" not in run.err, run
+
+    def test_a_file_is_opened(self, receipt_tool, trail, environment):
+        assert receipt_tool.run("audit", "show", trail, "0", env=environment).code == VALID
+
+
 def put_back_keys(trail, before):
     """Replaces the keys of erasable parts by those of an older copy of the trail."""
     with sqlite3.connect(trail) as database:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// libpq as it is, and what Swift cannot import of it. Only AuditTrailPostgreSQL imports this module, and only with
-// the package trait PostgreSQL: without it, nothing here is read, and libpq need not be installed.
+// The functions of libpq, found when they are first needed: a program that opens no database of PostgreSQL neither loads
+// libpq, with the twenty libraries that it needs, nor needs it installed. Building needs its headers. Only PostgreSQL imports
+// this module, and only with the package trait PostgreSQL.
 
 #ifndef CPOSTGRESQL_H
 #define CPOSTGRESQL_H
@@ -20,6 +21,47 @@
 #error "libpq 14 or later is needed"
 #endif
 
+#define CPOSTGRESQL_FUNCTIONS(EACH) \
+  EACH(PQclear)                     \
+  EACH(PQcmdStatus)                 \
+  EACH(PQcmdTuples)                 \
+  EACH(PQconnectdbParams)           \
+  EACH(PQconninfoFree)              \
+  EACH(PQconninfoParse)             \
+  EACH(PQconsumeInput)              \
+  EACH(PQenterPipelineMode)         \
+  EACH(PQerrorMessage)              \
+  EACH(PQfinish)                    \
+  EACH(PQflush)                     \
+  EACH(PQftype)                     \
+  EACH(PQgetResult)                 \
+  EACH(PQgetisnull)                 \
+  EACH(PQgetlength)                 \
+  EACH(PQgetvalue)                  \
+  EACH(PQisBusy)                    \
+  EACH(PQnfields)                   \
+  EACH(PQntuples)                   \
+  EACH(PQpipelineSync)              \
+  EACH(PQresultErrorField)          \
+  EACH(PQresultErrorMessage)        \
+  EACH(PQresultStatus)              \
+  EACH(PQsendPrepare)               \
+  EACH(PQsendQuery)                 \
+  EACH(PQsendQueryPrepared)         \
+  EACH(PQsetNoticeReceiver)         \
+  EACH(PQsetnonblocking)            \
+  EACH(PQsocket)                    \
+  EACH(PQstatus)
+
+typedef struct {
+#define CPOSTGRESQL_MEMBER(name) __typeof__(name) *_Nonnull name;
+  CPOSTGRESQL_FUNCTIONS(CPOSTGRESQL_MEMBER)
+#undef CPOSTGRESQL_MEMBER
+} CPostgreSQL_library;
+
+// Loads libpq, once. Returns NULL where there is none, or one older than 14.
+const CPostgreSQL_library *_Nullable CPostgreSQL_load(void);
+
 // Macros of characters.
 static inline int CPostgreSQL_field_sqlstate(void) { return PG_DIAG_SQLSTATE; }
 static inline int CPostgreSQL_field_message(void) { return PG_DIAG_MESSAGE_PRIMARY; }
@@ -30,13 +72,7 @@ static inline int CPostgreSQL_wait(int socket, int writes, int milliseconds) {
   return poll(&waiting, 1, milliseconds);
 }
 
-// libpq writes what the server remarks to standard error; this hears it and keeps silent.
-static inline void CPostgreSQL_ignore_notices_receiver(void *context, const PGresult *result) {
-  (void)context;
-  (void)result;
-}
-static inline void CPostgreSQL_ignore_notices(PGconn *connection) {
-  PQsetNoticeReceiver(connection, CPostgreSQL_ignore_notices_receiver, 0);
-}
+// Keeps silent about what the server remarks, which libpq writes to standard error otherwise.
+void CPostgreSQL_ignore_notices(PGconn *_Nonnull connection);
 
 #endif

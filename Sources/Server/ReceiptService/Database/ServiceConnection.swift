@@ -21,7 +21,7 @@
     var error: DatabaseError {
       let code: DatabaseError.Code =
         switch (fault, sqlState) {
-        case (.unusableURL, _): .unusable
+        case (.unusableURL, _), (.noClientLibrary, _): .unusable
         case (.disconnected, _), (.silent, _): .unavailable
         case (_, "53100"): .full
         // These are a lock or a statement that took too long, and a standby that has not taken over yet.

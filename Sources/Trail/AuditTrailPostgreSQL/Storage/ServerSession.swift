@@ -10,7 +10,7 @@
     package init(_ fault: ServerFault, at place: String, _ message: String) {
       let code: Code =
         switch fault {
-        case .unusableURL: .unsupported
+        case .unusableURL, .noClientLibrary: .unsupported
         case .disconnected, .silent: .unavailable
         case .refused(let sqlState): Self.code(sqlState)
         }
