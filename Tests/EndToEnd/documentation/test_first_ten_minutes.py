@@ -21,11 +21,13 @@ def run_tasks(tmp_path, *options: str) -> dict[int, dict]:
     for variable in ("RECEIPT_TOOL", "RECEIPT_SERVER", "STORE_EMULATOR"):
         program = pathlib.Path(os.environ[variable]).absolute()
         (programs / program.name).symlink_to(program)
-    # Nobody debugs here: without debug information, and with huge pages, as scripts/swift-for-tests builds.
+    # Nobody debugs or edits here: without debug information, each module in one go, and with huge pages, as
+    # scripts/swift-for-tests builds.
+    options = "-debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo"
     swift = programs / "swift"
     swift.write_text(
         f'#!/bin/sh\nreal={shutil.which("swift")}\ncase $1 in\n'
-        'build | run | test) command=$1; shift; exec "$real" "$command" -debug-info-format none "$@" ;;\n'
+        f'build | run | test) command=$1; shift; exec "$real" "$command" {options} "$@" ;;\n'
         '*) exec "$real" "$@" ;;\nesac\n'
     )
     swift.chmod(0o755)
