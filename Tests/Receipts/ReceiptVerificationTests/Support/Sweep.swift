@@ -15,9 +15,8 @@ struct Sweep: Sendable {
   static let isFull = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] != nil
 
   #if ADDRESS_SANITIZER
-    // Each verification costs several; the ordinary run takes all of these samples. Odd, since which bit is flipped follows
-    // from the byte's number: by sixteen it was always the same one.
-    static let thinning = 17
+    // Each verification costs several; the ordinary run takes all of these samples.
+    static let thinning = 16
   #else
     static let thinning = 1
   #endif
@@ -31,16 +30,16 @@ struct Sweep: Sendable {
     var change: VerifiedReceipt?
   }
 
-  /// The flips that are accepted. One bit of each byte, another for each neighbour, unless all are asked for;
+  /// The flips that are accepted. One bit of each chosen byte, another for the next one, unless all are asked for;
   /// all where the sample is very short. `step` leaves bytes out, unless all are asked for.
   func acceptedFlips(_ bytes: Range<Int>? = nil, step: Int = 1) async -> [Accepted] {
     let bytes = bytes ?? sample.indices
     let isFull = Self.isFull || bytes.count < 500
-    let chosen = Array(
-      stride(from: bytes.lowerBound, to: bytes.upperBound, by: Self.isFull ? 1 : step * Self.thinning))
+    let step = Self.isFull ? 1 : step * Self.thinning
+    let chosen = Array(stride(from: bytes.lowerBound, to: bytes.upperBound, by: step).enumerated())
     let genuine = verifier.verify(sample).receipt
-    let accepted = await Self.spread(over: chosen) { byte in
-      let bits = isFull ? 0..<8 : (byte % 8)..<(byte % 8 + 1)
+    let accepted = await Self.spread(over: chosen) { number, byte in
+      let bits = isFull ? 0..<8 : (number % 8)..<(number % 8 + 1)
       return bits.compactMap { bit in
         var flipped = sample
         flipped[byte] ^= 1 << UInt8(bit)
