@@ -23,11 +23,11 @@ def run_tasks(tmp_path, *options: str) -> dict[int, dict]:
         (programs / program.name).symlink_to(program)
     # Nobody debugs or edits here: without debug information, each module in one go, and with huge pages, as
     # scripts/swift-for-tests builds.
-    options = "-debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo"
+    flags = "-debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo"
     swift = programs / "swift"
     swift.write_text(
         f'#!/bin/sh\nreal={shutil.which("swift")}\ncase $1 in\n'
-        f'build | run | test) command=$1; shift; exec "$real" "$command" {options} "$@" ;;\n'
+        f'build | run | test) command=$1; shift; exec "$real" "$command" {flags} "$@" ;;\n'
         '*) exec "$real" "$@" ;;\nesac\n'
     )
     swift.chmod(0o755)
