@@ -529,16 +529,13 @@ if Context.environment["RECEIPTKIT_TESTS"] != nil {
 // scripts/test starts the programs thousands of times, and a third of a start of a dynamic one is the dynamic linker's: they
 // have Swift's libraries in them, as releases have, with those that modules compiled for the dynamic ones do not name.
 if Context.environment["RECEIPTKIT_TESTS"] != nil, Context.environment["RECEIPTKIT_SANITIZER"] == nil {
-  let staticRuntime: [LinkerSetting] = [
-    .unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux])),
-    .linkedLibrary("_FoundationCShims", .when(platforms: [.linux])),
-    .linkedLibrary("_FoundationCollections", .when(platforms: [.linux])),
-    .linkedLibrary("_FoundationICU", .when(platforms: [.linux])),
-    .linkedLibrary("CoreFoundation", .when(platforms: [.linux])),
+  let flags = [
+    "-static-stdlib", "-Xlinker", "--no-export-dynamic", "-l_FoundationCShims", "-l_FoundationCollections",
+    "-l_FoundationICU", "-lCoreFoundation",
   ]
   for target in package.targets
   where ["receipt-tool", "receipt-server", "store-emulator"].contains(target.name) {
-    target.linkerSettings = staticRuntime
+    target.linkerSettings = [.unsafeFlags(flags, .when(platforms: [.linux]))]
   }
 }
 

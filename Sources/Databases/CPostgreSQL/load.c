@@ -11,14 +11,10 @@ static int is_loaded;
 
 static void load(void) {
 #ifdef __APPLE__
-  // Homebrew keeps it where the system does not look.
-  const char *const names[] = {"libpq.5.dylib", "/opt/homebrew/opt/libpq/lib/libpq.5.dylib",
-                               "/usr/local/opt/libpq/lib/libpq.5.dylib"};
+  void *handle = dlopen("libpq.5.dylib", RTLD_NOW | RTLD_LOCAL);
 #else
-  const char *const names[] = {"libpq.so.5"};
+  void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
 #endif
-  void *handle = 0;
-  for (size_t i = 0; !handle && i < sizeof names / sizeof *names; i++) handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
   if (!handle) return;
 #define FIND(name) \
   if (!(*(void **)&library.name = dlsym(handle, #name))) return;

@@ -22,7 +22,7 @@ def run_tasks(tmp_path, *options: str) -> dict[int, dict]:
         program = pathlib.Path(os.environ[variable]).absolute()
         (programs / program.name).symlink_to(program)
     # Nobody debugs or edits here: without debug information, each module in one go, and with huge pages, as
-    # scripts/swift-for-tests builds.
+    # scripts/swift-for-tests builds. With a number of threads each file has an object of its own, which the index needs.
     flags = "-debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo"
     swift = programs / "swift"
     swift.write_text(
